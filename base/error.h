@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_BASE_ERROR_H
+#define YOKE_BASE_ERROR_H
+
+#include <stdarg.h>
+#include "yoke/status.h"
+
+/** Record and log one failure message; returns `status` so that a caller can return it. */
+yoke_status_t yoke_fail(yoke_status_t status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+/** yoke_fail() for a failed allocation. */
+yoke_status_t yoke_fail_memory(void);
+
+void yoke_log(yoke_log_level_t level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+#define yoke_warn(...) yoke_log(YOKE_LOG_WARNING, __VA_ARGS__)
+#define yoke_info(...) yoke_log(YOKE_LOG_INFO, __VA_ARGS__)
+#define yoke_debug(...) yoke_log(YOKE_LOG_DEBUG, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# libyoke: base, inventory, hal, backends. libyoke_plan: costmodel, partition.
+# The rooms are object libraries, so that a test can link one room alone.
+
+set(YOKE_SOVERSION 0)
+
+add_library(yoke SHARED
+  $<TARGET_OBJECTS:yoke_base>
+  $<TARGET_OBJECTS:yoke_inventory>
+  $<TARGET_OBJECTS:yoke_hal>
+  $<TARGET_OBJECTS:yoke_backends>)
+target_link_libraries(yoke PRIVATE PkgConfig::JANSSON PkgConfig::HWLOC Threads::Threads
+                      ${CMAKE_DL_LIBS})
+
+add_library(yoke_plan SHARED
+  $<TARGET_OBJECTS:yoke_costmodel>
+  $<TARGET_OBJECTS:yoke_partition>)
+target_link_libraries(yoke_plan PUBLIC yoke PRIVATE PkgConfig::JANSSON)
+
+foreach(library yoke yoke_plan)
+  set_target_properties(${library} PROPERTIES
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${YOKE_SOVERSION}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/yoke.map)
+  target_link_options(${library} PRIVATE
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/yoke.map -Wl,--no-undefined)
+  target_include_directories(${library} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+if(YOKE_SANITIZE)
+  # The sanitizer's run time is in the executable, not in the library.
+  foreach(library yoke yoke_plan)
+    target_link_options(${library} PRIVATE -Wl,--undefined-version -Wl,-z,undefs)
+  endforeach()
+endif()
