@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_COSTMODEL_COST_H
+#define YOKE_COSTMODEL_COST_H
+
+/* Operator and layer times, and the bytes a layer needs: pure functions of plain numbers. */
+
+#include "costmodel/constants.h"
+#include "yoke/plan.h"
+
+/* What one device type does under one data type: achieved, not peak. */
+typedef struct yoke_rates {
+    double compute;      /* FLOP/s of large GEMMs */
+    double bandwidth;    /* bytes/s of its memory */
+    double link;         /* bytes/s per direction to peers in the node, all links together */
+    double link_latency; /* seconds */
+    bool link_mesh;      /* a group of t ranks of n peers gets link x (t-1)/(n-1) */
+    unsigned link_peers; /* devices on that link in the node (n) */
+    bool host;           /* a CPU: no launch latency, other context size */
+    double uncertainty;  /* relative, of compute and bandwidth together */
+} yoke_rates_t;
+
+/*
+ * Rates of a device for a dtype. `*out_supported` false: the device cannot compute in it
+ * (known rate 0). Returns false when a needed rate is unknown (compute[dtype] or bandwidth); then
+ * `*out_missing` names it ("bf16" or "hbm").
+ * compute = measured rate, or peak x achieved (or compute_fraction) x gemm_fraction.
+ */
+bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
+                            const yoke_constants_t *constants, yoke_rates_t *out_rates,
+                            bool *out_supported, const char **out_missing);
+
+typedef struct yoke_layer_cost {
+    double forward, backward; /* seconds of one micro-batch, tensor-parallel exchange included;
+                                 backward includes recomputation */
+    double flops;             /* model FLOPs forward + backward without recomputation, whole layer */
+} yoke_layer_cost_t;
+
+/* May a layer be cut into `tp` equal shards: whole heads (and kv heads divide or are
+ * replicated whole), whole columns; vocabulary rows are padded up. */
+bool yoke_layer_can_shard(const yoke_layer_t *layer, uint64_t tp);
+/* Query heads, kv heads and kv copies on each of tp ranks; false: refused (case plan-04). */
+bool yoke_shard_heads(uint64_t heads, uint64_t kv_heads, uint64_t tp, uint64_t *out_q,
+                      uint64_t *out_kv, uint64_t *out_copies);
+
+void yoke_layer_time(const yoke_layer_t *layer, const yoke_rates_t *rates,
+                     const yoke_constants_t *constants, uint64_t tp, double micro_batch,
+                     double sequence, yoke_dtype_t dtype, yoke_recompute_t recompute,
+                     yoke_layer_cost_t *out_cost);
+
+/* What one of tp ranks holds of a layer. */
+typedef struct yoke_layer_bytes {
+    double parameters;  /* parameters of this rank (replicated ones in full) */
+    double activations; /* kept per micro-batch until its backward */
+    double boundary;    /* bytes of one micro-batch at the layer's output */
+    double logits;      /* head only: fp32 logits and their gradient */
+    double working_set; /* largest temporary of forward/backward of this layer */
+} yoke_layer_bytes_t;
+void yoke_layer_get_bytes(const yoke_layer_t *layer, uint64_t tp, double micro_batch,
+                          double sequence, yoke_dtype_t dtype, yoke_recompute_t recompute,
+                          yoke_layer_bytes_t *out_bytes);
+
+#endif
