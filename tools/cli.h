@@ -25,7 +25,8 @@ typedef struct yoke_command {
     const char *usage;       /* "yoke plan --model MODEL --cluster CLUSTER [options]" */
     const char *description; /* paragraphs separated by \n\n */
     const char *examples;    /* lines "command\n    what it does\n" */
-    const yoke_option_t *options; /* ends with name NULL; --help, --json come by themselves */
+    const yoke_option_t
+        *options; /* ends with name NULL; --help, --json come by themselves */
     int (*run)(int argc, char **argv); /* returns the exit code */
 } yoke_command_t;
 
@@ -35,7 +36,7 @@ typedef struct yoke_args {
     struct {
         const yoke_option_t *option;
         const char *value; /* NULL for a flag */
-    } *given;
+    } * given;
     size_t given_count;
     const char **positional;
     size_t positional_count;
@@ -46,8 +47,8 @@ typedef struct yoke_args {
  * (0 after --help, 2 after a usage error that was already reported with the nearest
  * option and the hint "yoke NAME --help").
  */
-bool yoke_args_parse(const yoke_command_t *command, int argc, char **argv, yoke_args_t *out_args,
-                     int *out_exit);
+bool yoke_args_parse(const yoke_command_t *command, int argc, char **argv,
+                     yoke_args_t *out_args, int *out_exit);
 void yoke_args_free(yoke_args_t *args);
 bool yoke_args_has(const yoke_args_t *args, const char *name);
 /* Last value given, or NULL. */
@@ -61,8 +62,9 @@ int yoke_usage_error(const yoke_command_t *command, const char *format, ...)
 /* All commands, NULL-terminated; tools/main.c. */
 extern const yoke_command_t *const yoke_commands[];
 
-extern const yoke_command_t yoke_inventory_command, yoke_catalog_command, yoke_model_command,
-    yoke_plan_command, yoke_explain_command, yoke_check_command, yoke_simulate_command;
+extern const yoke_command_t yoke_inventory_command, yoke_catalog_command,
+    yoke_model_command, yoke_plan_command, yoke_explain_command, yoke_check_command,
+    yoke_simulate_command;
 
 /* Text to stdout or, with --json FILE|- given, the document instead. */
 yoke_status_t yoke_write_output(const char *path, const char *text);
