@@ -20,6 +20,14 @@ static const yoke_option_t common_options[] = {
     {"help", 'h', NULL, "Show this help.", NULL},
     {0}};
 
+const yoke_command_t *yoke_command_find(const char *name)
+{
+    for (size_t i = 0; yoke_commands[i] != NULL; i++)
+        if (strcmp(yoke_commands[i]->name, name) == 0)
+            return yoke_commands[i];
+    return NULL;
+}
+
 static bool table_has(const yoke_option_t *options, const char *name)
 {
     for (size_t i = 0; options != NULL && options[i].name != NULL; i++)

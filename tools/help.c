@@ -23,6 +23,10 @@ const yoke_exit_meaning_t yoke_exit_meanings[] = {
     {5, "partial result: something asked for could not be probed or reached"},
     {0, NULL}};
 
+const char yoke_help_introduction[] =
+    "Yoke finds what the accelerators of a machine or a cluster can do, and plans how to "
+    "place one model on them although they are unlike.";
+
 static void add_spaces(yoke_text_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++)

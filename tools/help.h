@@ -24,6 +24,8 @@ void yoke_help_option_name(const yoke_option_t *option, yoke_text_t *out);
 yoke_status_t yoke_help_print_command(const yoke_command_t *command);
 /** The overview of `yoke --help`. */
 yoke_status_t yoke_help_print_overview(void);
+/** What the program is for, in a sentence or two. */
+extern const char yoke_help_introduction[];
 /** Where the configuration files are and which value wins, in sentences. */
 extern const char yoke_help_configuration_files[];
 /** `yoke help configuration`. */

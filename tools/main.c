@@ -14,14 +14,6 @@
 #include "tools/cli.h"
 #include "tools/help.h"
 
-const yoke_command_t *yoke_command_find(const char *name)
-{
-    for (size_t i = 0; yoke_commands[i] != NULL; i++)
-        if (strcmp(yoke_commands[i]->name, name) == 0)
-            return yoke_commands[i];
-    return NULL;
-}
-
 static int unknown_command(const char *name)
 {
     const char *names[64] = {"help"};
