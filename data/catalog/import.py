@@ -182,6 +182,9 @@ class Sources:
                     self.disputed[field] = clause
                 if re.search(r"link|total|per direction", stated) and "bw" not in stated:
                     self.disputed.pop("bandwidth", None)
+                # One matrix unit computes both; the dispute is about that unit.
+                if "fp16" in self.disputed and values.get("fp16") == values.get("bf16"):
+                    self.disputed["bf16"] = clause
                 if re.match(r"DISPUTED evokernel-spec \d+,", stated):
                     self.disputed["fp16"] = self.disputed["bf16"] = clause
                 continue
@@ -213,6 +216,8 @@ class Sources:
         if field in self.disputed:
             marks.append("disputed")
             clauses = clauses + [self.disputed[field]]
+        if clauses[0] == self.whole:
+            clauses = [self.whole]
         source = "; ".join(dict.fromkeys(re.sub(r"\[[SR]\] ?", "", c) for c in clauses))
         return {"source": source, "marks": marks}
 
