@@ -140,7 +140,7 @@ yoke_status_t yoke_help_print_command(const yoke_command_t *command)
     return print(&out);
 }
 
-yoke_status_t yoke_help_print_overview(void)
+yoke_status_t yoke_help_print_overview(FILE *stream)
 {
     yoke_text_t out = {0};
     yoke_text_add(&out, "Usage: yoke COMMAND [options]\n");
@@ -165,7 +165,13 @@ yoke_status_t yoke_help_print_overview(void)
         yoke_wrap(yoke_exit_meanings[i].text, WIDTH, 5, &out);
         yoke_text_add(&out, "\n");
     }
-    return print(&out);
+    yoke_status_t status = YOKE_OK;
+    if (out.failed)
+        status = yoke_fail_memory();
+    else if (fputs(yoke_text_get(&out), stream) == EOF)
+        status = YOKE_ERR_SYSTEM; /* told when the stream is closed: tools/main.c */
+    yoke_text_free(&out);
+    return status;
 }
 
 static json_t *string_or_null(const char *text)

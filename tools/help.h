@@ -4,6 +4,7 @@
 
 /* What the command says of itself: help texts and the table as JSON. */
 
+#include <stdio.h>
 #include "base/text.h"
 #include "tools/cli.h"
 
@@ -23,7 +24,7 @@ extern const yoke_exit_meaning_t yoke_exit_meanings[];
 void yoke_help_option_name(const yoke_option_t *option, yoke_text_t *out);
 yoke_status_t yoke_help_print_command(const yoke_command_t *command);
 /** The overview of `yoke --help`. */
-yoke_status_t yoke_help_print_overview(void);
+yoke_status_t yoke_help_print_overview(FILE *stream);
 /** What the program is for, in a sentence or two. */
 extern const char yoke_help_introduction[];
 /** Where the configuration files are and which value wins, in sentences. */

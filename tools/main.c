@@ -32,7 +32,7 @@ static int unknown_command(const char *name)
 static int help(int argc, char **argv)
 {
     if (argc == 1)
-        return yoke_status_exit_code(yoke_help_print_overview());
+        return yoke_status_exit_code(yoke_help_print_overview(stdout));
     if (argc > 2) {
         fprintf(stderr, "yoke: help takes one command; see yoke --help\n");
         return 2;
@@ -53,8 +53,8 @@ static int show_version(void)
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "yoke: no command given; see yoke --help\n");
-        return 2;
+        yoke_status_t status = yoke_help_print_overview(stderr);
+        return status == YOKE_OK ? 2 : yoke_status_exit_code(status);
     }
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

@@ -160,14 +160,19 @@ static void add_files(yoke_text_t *out)
 
 typedef enum example_part { PART_NONE, PART_COMMAND, PART_NOTE } example_part_t;
 
-static void change_part(example_part_t from, example_part_t to, yoke_text_t *out)
+static void close_part(example_part_t part, yoke_text_t *out)
 {
     static const char *const close[] = {"", ".fi\n", ".RE\n"};
-    static const char *const open[] = {"", ".PP\n.nf\n", ".RS 4\n"};
-    if (from == to)
-        return;
-    yoke_text_add(out, close[from]);
-    yoke_text_add(out, open[to]);
+    yoke_text_add(out, close[part]);
+}
+
+/* The heading brings its own space; the later examples need .PP before them. */
+static void open_part(example_part_t part, bool first, yoke_text_t *out)
+{
+    if (part == PART_COMMAND)
+        yoke_text_add(out, first ? ".nf\n" : ".PP\n.nf\n");
+    else if (part == PART_NOTE)
+        yoke_text_add(out, ".RS 4\n");
 }
 
 /* Commands start in the first column, what they do stands indented below, as in --help;
@@ -178,15 +183,19 @@ static void add_examples(const char *examples, yoke_text_t *out)
         return;
     yoke_text_add(out, ".SH EXAMPLES\n");
     example_part_t part = PART_NONE;
-    bool goes_on = false;
+    bool goes_on = false, first = true;
     while (*examples != '\0') {
         size_t size = strcspn(examples, "\n");
         size_t skip = goes_on ? 0 : strspn(examples, " ");
         example_part_t next = goes_on || skip == 0 ? PART_COMMAND : PART_NOTE;
         if (skip >= size)
             next = PART_NONE;
-        change_part(part, next, out);
-        part = next;
+        if (next != part) {
+            close_part(part, out);
+            open_part(next, first, out);
+            first = first && next == PART_NONE;
+            part = next;
+        }
         if (part != PART_NONE) {
             add_escaped(examples + skip, size - skip, out);
             yoke_text_add(out, "\n");
@@ -194,7 +203,7 @@ static void add_examples(const char *examples, yoke_text_t *out)
         goes_on = size > 0 && examples[size - 1] == '\\';
         examples += size + (examples[size] == '\n');
     }
-    change_part(part, PART_NONE, out);
+    close_part(part, out);
 }
 
 static void add_see_also(const yoke_command_t *self, yoke_text_t *out)
@@ -233,7 +242,7 @@ void yoke_reference_man_overview(const char *date, yoke_text_t *out)
     add_exit_status(out);
     add_environment(out);
     add_files(out);
-    yoke_text_add(out, ".SH EXAMPLES\n.PP\n.nf\nyoke inventory\n.fi\n.RS 4\n"
+    yoke_text_add(out, ".SH EXAMPLES\n.nf\nyoke inventory\n.fi\n.RS 4\n"
                        "Show what accelerators this machine has.\n.RE\n");
     add_see_also(NULL, out);
 }
