@@ -12,6 +12,9 @@
  * stage process their own `micro_batch` samples each, so shares may be uneven within a stage
  * and, by `micro_batches`, between pipelines.
  *
+ * Numbers that are not known are NaN (null in the document); numbers that a text may leave
+ * out are NaN or 0 as said below.
+ *
  * Units: seconds, bytes, samples. Layer indexes are inclusive, into the model's list (which
  * counts repeats); shard ranges are half-open. Ownership and threads as in inventory.h.
  */
@@ -94,6 +97,7 @@ typedef struct yoke_plan_device {
     yoke_plan_shard_t *shards;
     size_t shard_count;
     yoke_memory_terms_t memory;
+    char *peak_at; /**< owns memory.peak_at of a plan that was read; NULL otherwise */
 } yoke_plan_device_t;
 
 typedef struct yoke_plan_replica {
@@ -173,13 +177,18 @@ typedef struct yoke_plan {
     yoke_dtype_t dtype;
     yoke_optimizer_t optimizer;
     bool sharded_optimizer;
-    char *memory_policy;
+    char *memory_policy; /**< "usable" "free" or a fraction of the total, "0.92" */
+    char *nodes;         /**< host list that was planned on; NULL: all */
+    char **exclude;      /**< selectors of the devices that were left out on request */
+    size_t exclude_count;
     double iteration_time, iteration_time_low, iteration_time_high;
     double samples_per_second, tokens_per_second;
     double utilisation; /**< model FLOP/s over the achieved FLOP/s of all devices planned on */
     double bound_time, bound_gap; /**< gap = iteration_time / bound_time - 1 */
     char *bound_binding;          /**< which bound binds */
     char *schedule; /**< "1f1b" */
+    uint64_t schedule_micro_batches; /**< most steps of any pipeline; 0: not stated */
+    uint64_t schedule_chunks;        /**< most chunks of any stage; 0: not stated */
     yoke_plan_pipeline_t *pipelines;
     size_t pipeline_count;
     yoke_plan_group_t *groups;
