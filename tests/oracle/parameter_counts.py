@@ -3,8 +3,15 @@
 
 Each configuration is built with the transformers library on torch's "meta"
 device: every tensor has a shape and no storage, so a 671-billion-parameter
-model takes seconds and little memory.  A weight shared by two modules counts
-once.  Buffers do not count.
+model takes seconds and little memory.
+
+What a checkpoint would store counts, once each: a weight shared by two modules
+counts once, and a table computed at start-up does not count.  The only stored
+tensors that the library does not call parameters are the routers' correction
+biases of DeepSeek-V3 and its relatives; they count, and "saved_buffers" says
+how many they are.  "active" is the total less the routed experts that one token
+does not use.  Layers that the library's class leaves out, such as the
+multi-token prediction layer of DeepSeek-V3, do not count.
 
 This program exists to check another importer, so it holds no formula for any
 architecture: what counts is what the library's own classes allocate.
@@ -20,7 +27,7 @@ SETUP = """\
 setup:
   python3 -m venv BUILD/oracle
   BUILD/oracle/bin/pip install torch transformers
-  BUILD/oracle/bin/python tests/oracle/parameter_counts.py DIR-OR-FILE... -o counts.json
+  BUILD/oracle/bin/python tests/oracle/parameter_counts.py PATH... -o counts.json
 
   No accelerator is needed.  The torch wheel for Linux declares several
   gigabytes of CUDA packages; 'pip install --no-deps torch' and then only
@@ -113,10 +120,15 @@ def build(doc, stand_in):
     return model
 
 
+def stored(module):
+    """Names and tensors that a checkpoint of this module would hold."""
+    return module.state_dict(keep_vars=True).items()
+
+
 def size_of(module, seen):
-    """Parameters of a module that no module counted before holds."""
+    """Elements of the tensors of a module that were not counted before."""
     total = 0
-    for p in module.parameters():
+    for _, p in stored(module):
         if id(p) not in seen:
             seen.add(id(p))
             total += p.numel()
@@ -147,7 +159,7 @@ def routed_experts(model, text):
                    if getattr(text, k, None)), 0)
     if not number:
         return 0, 0
-    used = text.num_experts_per_tok
+    used = text.num_experts_per_tok    # every class here has this name
     all_of, unused = 0, 0
     for name, p in model.named_parameters():
         if not re.search(r"\.experts\.", name):
@@ -162,6 +174,8 @@ def routed_experts(model, text):
 
 def count(model):
     import torch
+    buffers = sum(p.numel() for _, p in stored(model)
+                  if not isinstance(p, torch.nn.Parameter))
     text = model.config.get_text_config()
     total = size_of(model, set())
     seen = set()
@@ -177,7 +191,7 @@ def count(model):
         if "norm" in name.lower() or name == "ln_f":
             final_norm += size_of(child, seen)
     vision = set()
-    for name, p in model.named_parameters():
+    for name, p in stored(model):
         if id(p) in seen:
             continue
         seen.add(id(p))
@@ -192,10 +206,12 @@ def count(model):
     experts, unused = routed_experts(model, text)
     out = {"total": total, "active": total - unused}
     if vision:
-        out["text"] = total - sum(other[k] for k in vision)
+        beside = sum(other[k] for k in vision)
+        out.update(text=total - beside, text_active=total - unused - beside)
     out.update(embedding=embedding, head=head_count,
                tied=head.weight is embed.weight, final_norm=final_norm,
-               routed_experts=experts, layers=layers, other=other)
+               routed_experts=experts, saved_buffers=buffers,
+               layers=layers, other=other)
     parts = (embedding + head_count + sum(layers) + final_norm
              + sum(other.values()))
     if parts != total:
@@ -206,37 +222,25 @@ def count(model):
 def tensors(model):
     """Shapes by name, repeated layers folded: [name, shape, times]."""
     rows = {}
-    for name, p in model.named_parameters():
+    seen = set()
+    for name, p in stored(model):
+        if id(p) in seen:
+            continue
+        seen.add(id(p))
         key = (re.sub(r"\.\d+\.", ".*.", name), tuple(p.shape))
         rows[key] = rows.get(key, 0) + 1
     return [[n, list(s), k] for (n, s), k in rows.items()]
 
 
-def derived_total(entry):
-    """Sum of the tensor list of one entry of published_totals.json."""
-    total = 0
-    for _, shape, times in entry["tensors"]:
-        size = times
-        for n in shape:
-            size *= n
-        total += size
-    return total
-
-
-def check_derived(path):
-    with open(path, encoding="utf-8") as f:
-        doc = json.load(f)
-    bad = 0
-    for entry in doc["models"]:
-        total = derived_total(entry)
-        ok = total == entry["total"]
-        bad += not ok
-        print("%-55s %15d %s" % (entry["file"], total, "ok" if ok else
-                                 "DIFFERS from %d" % entry["total"]))
-    return 1 if bad else 0
+def product(shape):
+    size = 1
+    for n in shape:
+        size *= n
+    return size
 
 
 def runs(layers):
+    """[5, 5, 7] as [[2, 5], [1, 7]]: times, parameters."""
     out = []
     for n in layers:
         if out and out[-1][1] == n:
@@ -244,6 +248,71 @@ def runs(layers):
         else:
             out.append([1, n])
     return out
+
+
+def read_published(path):
+    """The entries of published_totals.json, each added up again."""
+    with open(path, encoding="utf-8") as f:
+        entries = json.load(f)["models"]
+    for e in entries:
+        total = sum(product(shape) * times for _, shape, times in e["tensors"])
+        parts = (e["embedding"] + e["head"] + e["final_norm"]
+                 + sum(k * n for k, n in e["layers"]))
+        if not total == parts == e["total"]:
+            raise RuntimeError("%s: tensors %d, parts %d, total %d"
+                               % (e["file"], total, parts, e["total"]))
+    return entries
+
+
+FACTS = ("total", "active", "text", "text_active", "vision_from_defaults",
+         "embedding", "head", "tied", "final_norm",
+         "routed_experts", "saved_buffers", "layers", "other")
+UNLESS_ZERO = ("routed_experts", "saved_buffers", "other")
+
+
+def frozen(report, published):
+    """The text of expected_counts.json: one file a line, layers as runs."""
+    rows, refused = {}, {}
+    for m in report["models"]:
+        facts = {"architecture": m["architecture"]}
+        facts.update((k, m[k]) for k in FACTS
+                     if k in m and (m[k] or k not in UNLESS_ZERO))
+        facts["layers"] = runs(m["layers"])
+        facts["source"] = "oracle"
+        rows[m["file"]] = facts
+    for m in report["unsupported"]:
+        refused[m["file"]] = m["why"]
+    built = {m["file"]: m for m in report["stand_ins"]}
+    for e in published:
+        if e["file"] not in refused:
+            continue
+        del refused[e["file"]]
+        facts = {"architecture": e["architecture"], "total": e["total"],
+                 "active": e["total"]}
+        facts.update((k, e[k]) for k in
+                     ("embedding", "head", "tied", "final_norm", "layers"))
+        m = built.get(e["file"])
+        if m:
+            for k in ("total", "embedding", "head", "tied", "final_norm"):
+                if m[k] != e[k]:
+                    raise RuntimeError("%s: %s %s by hand, %s built"
+                                       % (e["file"], k, e[k], m[k]))
+            if runs(m["layers"]) != e["layers"]:
+                raise RuntimeError("%s: layers differ" % e["file"])
+        facts["source"] = "derived" if e["derived"] else "published"
+        rows[e["file"]] = facts
+    sources = {
+        "oracle": "transformers %s on torch %s, meta device"
+                  % (report["transformers"], report["torch"]),
+        "published": "published_totals.json, total stated by the publisher",
+        "derived": "published_totals.json, added up from tensor shapes"}
+    def lines(d):
+        return ",\n".join("  %s: %s" % (json.dumps(k), json.dumps(d[k]))
+                          for k in sorted(d))
+    return ('{\n "layers": "runs: [[times, parameters of one layer], ...]",\n'
+            ' "sources": {\n%s\n },\n "models": {\n%s\n },\n'
+            ' "refused": {\n%s\n }\n}\n'
+            % (lines(sources), lines(rows), lines(refused)))
 
 
 def expand(paths):
@@ -256,9 +325,12 @@ def expand(paths):
             yield path
 
 
-def label(path, keep):
-    """The last components of a path, without the folders of one machine."""
-    return "/".join(os.path.abspath(path).split(os.sep)[-keep:])
+def label(path):
+    """The file's name, with its folder's where the folder is a test case."""
+    folder, name = os.path.split(os.path.abspath(path))
+    if os.path.exists(os.path.join(folder, "case.json")):
+        return os.path.basename(folder) + "/" + name
+    return name
 
 
 def main():
@@ -267,17 +339,12 @@ def main():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("path", nargs="*", help="config.json file, or a folder of them")
     ap.add_argument("-o", metavar="FILE", help="write there, not to standard output")
-    ap.add_argument("--keep", type=int, default=1, metavar="N",
-                    help="path components kept in \"file\" (default 1)")
-    ap.add_argument("--runs", action="store_true",
-                    help="layers as runs [[count, parameters], ...]")
     ap.add_argument("--tensors", action="store_true",
                     help="list the tensors too: [name, shape, times]")
-    ap.add_argument("--derived", metavar="FILE",
-                    help="only add up the tensor lists of published_totals.json")
+    ap.add_argument("--freeze", metavar="FILE",
+                    help="write the compact form kept as expected_counts.json; "
+                    "FILE is published_totals.json")
     args = ap.parse_args()
-    if args.derived:
-        return check_derived(args.derived)
     if not args.path:
         ap.error("no path")
 
@@ -289,7 +356,7 @@ def main():
               "models": [], "stand_ins": [], "unsupported": []}
     failed = 0
     for path in expand(args.path):
-        name = label(path, args.keep)
+        name = label(path)
         try:
             doc = read_config(path)
             arch = (doc.get("architectures") or [doc["model_type"]])[0]
@@ -304,8 +371,8 @@ def main():
             if list_name == "stand_ins":
                 row["built_as"] = type(model).__name__
             row.update(count(model))
-            if args.runs:
-                row["layers"] = runs(row["layers"])
+            if "text" in row and "vision_config" not in doc:
+                row["vision_from_defaults"] = True
             if args.tensors:
                 row["tensors"] = tensors(model)
             report[list_name].append(row)
@@ -317,7 +384,10 @@ def main():
                 {"file": name, "why": "%s: %s" % (type(why).__name__, why)})
         print("%s done" % name, file=sys.stderr)
 
-    text = json.dumps(report, indent=1) + "\n"
+    if args.freeze:
+        text = frozen(report, read_published(args.freeze))
+    else:
+        text = json.dumps(report, indent=1) + "\n"
     if args.o:
         with open(args.o, "w", encoding="utf-8") as f:
             f.write(text)
