@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program of somebody else, in the common part of C11 and C++17. */
+#include <stdio.h>
+#include <string.h>
+
+#include <yoke/inventory.h>
+#include <yoke/model.h>
+#include <yoke/plan.h>
+#include <yoke/status.h>
+
+int main(void)
+{
+    yoke_inventory_t *inventory = NULL;
+    yoke_log_set_level(YOKE_LOG_ERROR);
+    /* One function of each library, so that both are really linked. */
+    yoke_status_t status = yoke_inventory_read("/nonexistent/inventory.json", &inventory);
+    if (status == YOKE_OK || strstr(yoke_last_error(), "/nonexistent") == NULL)
+        return 1;
+    yoke_plan_t *plan = NULL;
+    status = yoke_plan_read("/nonexistent/plan.json", &plan);
+    if (status == YOKE_OK)
+        return 1;
+    printf("%s\n", yoke_version());
+    return 0;
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output: written fully or reported; JSON alone on standard output; files whole or not at all."""
+import json
+import os
+import subprocess
+import tempfile
+
+from command import YOKE, commands, expect, finish, run
+
+# One good call of each command, with bundled data. {plan} is a plan made before.
+CALLS = {
+    "inventory": ["inventory"],
+    "catalog": ["catalog"],
+    "model": ["model", "gpt2"],
+    "plan": ["plan", "--model", "gpt2", "--cluster", "a100-v100"],
+}
+# Inventory may be partial where a runtime of the machine misbehaves.
+GOOD = {"inventory": (0, 5)}
+
+
+def check_lost_output(arguments):
+    line = "yoke " + " ".join(arguments)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = run(*arguments, stdout=full)
+    expect(result.returncode == 4, f"{line} >/dev/full: exit {result.returncode}")
+    expect("standard output" in result.stderr, f"{line} >/dev/full: {result.stderr!r}")
+
+    result = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', YOKE, *arguments], text=True,
+                            capture_output=True, timeout=120, check=False)
+    expect(result.returncode == 4, f"{line} >&-: exit {result.returncode}")
+    expect("standard output" in result.stderr, f"{line} >&-: {result.stderr!r}")
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = run(*arguments, stdout=writer)
+    os.close(writer)
+    expect(result.returncode == 4, f"{line} into a closed pipe: exit {result.returncode}")
+
+
+def check_json(name, arguments):
+    line = "yoke " + " ".join(arguments)
+    good = GOOD.get(name, (0,))
+    printed = run(*arguments, "--json", "-")
+    expect(printed.returncode in good, f"{line} --json -: exit {printed.returncode}",
+           printed.stderr)
+    try:
+        json.loads(printed.stdout)
+    except ValueError as error:
+        expect(False, f"{line} --json -: standard output is not one document: {error}")
+    check_lost_output([*arguments, "--json", "-"])
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "out.json")
+        written = run(*arguments, "-o", path)
+        expect(written.returncode in good, f"{line} -o FILE: exit {written.returncode}")
+        expect(os.listdir(folder) == ["out.json"], f"{line} -o FILE left {os.listdir(folder)}")
+        with open(path, encoding="utf-8") as file:
+            json.load(file)
+        missing = run(*arguments, "-o", os.path.join(folder, "none", "out.json"))
+        expect(missing.returncode == 4, f"{line} -o into no folder: exit {missing.returncode}")
+        expect("none" in missing.stderr, f"{line}: does not name the path: {missing.stderr}")
+        full = run(*arguments, "-o", "/dev/full")
+        expect(full.returncode == 4, f"{line} -o /dev/full: exit {full.returncode}")
+
+
+def main():
+    table = [command["name"] for command in commands()]
+    check_lost_output(["--help"])
+    check_lost_output(["--dump-commands"])
+    check_lost_output(["--version"])
+    check_lost_output(["help", "configuration"])
+    for name in table:
+        check_lost_output([name, "--help"])
+        if name in CALLS:
+            check_lost_output(CALLS[name])
+            check_json(name, CALLS[name])
+    # Without output, a closed standard output is no fault; nor is a closed standard input.
+    closed = subprocess.run(["sh", "-c", 'exec "$0" --version <&-', YOKE], check=False,
+                            capture_output=True, timeout=60)
+    expect(closed.returncode == 0, "yoke --version <&-")
+    finish()
+
+
+main()
