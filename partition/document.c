@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan in memory: names of its enumerations, growth of its parts, reading and freeing. */
+/* The plan in memory: names of its enumerations, growth of its parts, reading and
+ * freeing. */
 #include "partition/document.h"
 
 #include <math.h>
@@ -10,12 +11,14 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* --- names ---------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------
+ */
 
 static const char *const recompute_names[] = {"none", "selective", "full", "auto"};
 static const char *const optimizer_names[] = {"adam", "sgd", "none"};
 
-static bool find_name(const char *const *names, size_t count, const char *name, size_t *out_at)
+static bool find_name(const char *const *names, size_t count, const char *name,
+                      size_t *out_at)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0) {
@@ -35,7 +38,8 @@ const char *yoke_recompute_name(yoke_recompute_t recompute)
 bool yoke_recompute_parse(const char *name, yoke_recompute_t *out_recompute)
 {
     size_t at;
-    if (!find_name(recompute_names, sizeof recompute_names / sizeof *recompute_names, name, &at))
+    if (!find_name(recompute_names, sizeof recompute_names / sizeof *recompute_names,
+                   name, &at))
         return false;
     *out_recompute = (yoke_recompute_t)at;
     return true;
@@ -50,9 +54,32 @@ const char *yoke_optimizer_name(yoke_optimizer_t optimizer)
 bool yoke_optimizer_parse(const char *name, yoke_optimizer_t *out_optimizer)
 {
     size_t at;
-    if (!find_name(optimizer_names, sizeof optimizer_names / sizeof *optimizer_names, name, &at))
+    if (!find_name(optimizer_names, sizeof optimizer_names / sizeof *optimizer_names,
+                   name, &at))
         return false;
     *out_optimizer = (yoke_optimizer_t)at;
+    return true;
+}
+
+/* "0.92" or "1": digits with one point at most, exact to the last bit in any locale. */
+static bool parse_fraction(const char *text, double *out_value)
+{
+    uint64_t digits = 0, divisor = 1;
+    bool point = false;
+    size_t length = strlen(text);
+    if (length == 0 || length > 12 || text[0] == '.' || text[length - 1] == '.')
+        return false;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (*at < '0' || *at > '9')
+            return false;
+        digits = digits * 10 + (uint64_t)(*at - '0');
+        divisor *= point ? 10 : 1;
+    }
+    *out_value = (double)digits / (double)divisor;
     return true;
 }
 
@@ -65,9 +92,7 @@ bool yoke_memory_policy_parse(const char *text, yoke_memory_policy_t *out_policy
         *out_fraction = 0;
         return true;
     }
-    /* Digits and a point only: no units, no exponent. */
-    if (text[0] == '\0' || strspn(text, "0123456789.") != strlen(text) ||
-        yoke_parse_quantity(text, &fraction) != YOKE_OK || fraction <= 0 || fraction > 1)
+    if (!parse_fraction(text, &fraction) || fraction <= 0 || fraction > 1)
         return false;
     *out_policy = YOKE_MEMORY_FRACTION;
     *out_fraction = fraction;
@@ -81,10 +106,11 @@ char *yoke_memory_policy_text(yoke_memory_policy_t policy, double fraction)
     return yoke_strdup(policy == YOKE_MEMORY_FREE ? "free" : "usable");
 }
 
-/* --- growth --------------------------------------------------------------------------- */
+/* --- growth ---------------------------------------------------------------------------
+ */
 
-/* Room for one more item behind `count`: capacity is the next power of two, so that a long
- * list of small items in a document costs no more than it holds. */
+/* Room for one more item behind `count`: capacity is the next power of two, so that a
+ * long list of small items in a document costs no more than it holds. */
 static void *grow(void *array, size_t count, size_t size)
 {
     if ((count & (count - 1)) != 0)
@@ -96,14 +122,16 @@ static void *grow(void *array, size_t count, size_t size)
 }
 
 /* The new item, zeroed, of `ARRAY` with `COUNT`; NULL: out of memory. */
-#define ADD(array, count) add_item((void **)&(array), &(count), sizeof *(array))
+#define ADD(array, count) add_item(&(array), &(count), sizeof *(array))
 
-static void *add_item(void **array, size_t *count, size_t size)
+static void *add_item(void *array_address, size_t *count, size_t size)
 {
-    void *grown = grow(*array, *count, size);
+    void *array; /* moved by bytes: the caller's pointer is of another type */
+    memcpy(&array, array_address, sizeof array);
+    void *grown = grow(array, *count, size);
     if (grown == NULL)
         return NULL;
-    *array = grown;
+    memcpy(array_address, &grown, sizeof grown);
     char *item = (char *)grown + *count * size;
     memset(item, 0, size);
     (*count)++;
@@ -113,7 +141,7 @@ static void *add_item(void **array, size_t *count, size_t size)
 static yoke_status_t add_string(char ***array, size_t *count, const char *string)
 {
     char *copy = yoke_strdup(string);
-    char **item = copy != NULL ? add_item((void **)array, count, sizeof *item) : NULL;
+    char **item = copy != NULL ? add_item(array, count, sizeof *item) : NULL;
     if (item == NULL) {
         free(copy);
         return yoke_fail_memory();
@@ -158,7 +186,8 @@ yoke_plan_stage_t *yoke_pipeline_add_stage(yoke_plan_pipeline_t *pipeline)
     return stage;
 }
 
-yoke_plan_chunk_t *yoke_stage_add_chunk(yoke_plan_stage_t *stage, uint64_t first, uint64_t last)
+yoke_plan_chunk_t *yoke_stage_add_chunk(yoke_plan_stage_t *stage, uint64_t first,
+                                        uint64_t last)
 {
     yoke_plan_chunk_t *chunk = ADD(stage->chunks, stage->chunk_count);
     if (chunk != NULL)
@@ -178,10 +207,12 @@ yoke_plan_replica_t *yoke_stage_add_replica(yoke_plan_stage_t *stage)
 
 static yoke_memory_terms_t unknown_memory(void)
 {
-    return (yoke_memory_terms_t){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL};
+    return (yoke_memory_terms_t){NAN, NAN, NAN, NAN, NAN, NAN,
+                                 NAN, NAN, NAN, NAN, NAN, NULL};
 }
 
-yoke_plan_device_t *yoke_replica_add_device(yoke_plan_replica_t *replica, const char *name)
+yoke_plan_device_t *yoke_replica_add_device(yoke_plan_replica_t *replica,
+                                            const char *name)
 {
     char *copy = yoke_strdup(name);
     yoke_plan_device_t *device =
@@ -195,11 +226,13 @@ yoke_plan_device_t *yoke_replica_add_device(yoke_plan_replica_t *replica, const 
     return device;
 }
 
-yoke_plan_shard_t *yoke_device_add_shard(yoke_plan_device_t *device, const char *dimension,
-                                         uint64_t begin, uint64_t end)
+yoke_plan_shard_t *yoke_device_add_shard(yoke_plan_device_t *device,
+                                         const char *dimension, uint64_t begin,
+                                         uint64_t end)
 {
     char *copy = yoke_strdup(dimension);
-    yoke_plan_shard_t *shard = copy != NULL ? ADD(device->shards, device->shard_count) : NULL;
+    yoke_plan_shard_t *shard =
+        copy != NULL ? ADD(device->shards, device->shard_count) : NULL;
     if (shard == NULL) {
         free(copy);
         return NULL;
@@ -228,8 +261,8 @@ yoke_plan_match_t *yoke_plan_add_match(yoke_plan_t *plan, const char *type)
     yoke_plan_match_t *match = ADD(plan->matches, plan->match_count);
     if (match == NULL || yoke_plan_set_string(&match->type, type) != YOKE_OK)
         return NULL;
-    match->compute_share = match->compute_supply = match->memory_share = match->memory_supply =
-        match->compute_used = match->memory_used = NAN;
+    match->compute_share = match->compute_supply = match->memory_share =
+        match->memory_supply = match->compute_used = match->memory_used = NAN;
     return match;
 }
 
@@ -243,10 +276,12 @@ yoke_status_t yoke_plan_add_exclude(yoke_plan_t *plan, const char *selector)
     return add_string(&plan->exclude, &plan->exclude_count, selector);
 }
 
-yoke_status_t yoke_plan_add_alternative(yoke_plan_t *plan, const char *kind, bool feasible,
-                                        double iteration_time, const char *why)
+yoke_status_t yoke_plan_add_alternative(yoke_plan_t *plan, const char *kind,
+                                        bool feasible, double iteration_time,
+                                        const char *why)
 {
-    yoke_plan_alternative_t *alternative = ADD(plan->alternatives, plan->alternative_count);
+    yoke_plan_alternative_t *alternative =
+        ADD(plan->alternatives, plan->alternative_count);
     if (alternative == NULL)
         return yoke_fail_memory();
     alternative->feasible = feasible;
@@ -270,7 +305,8 @@ yoke_status_t yoke_plan_add_sensitivity(yoke_plan_t *plan, const char *input, do
     return status == YOKE_OK ? yoke_plan_set_string(&item->source, source) : status;
 }
 
-yoke_status_t yoke_plan_add_unused(yoke_plan_t *plan, const char *device, const char *reason)
+yoke_status_t yoke_plan_add_unused(yoke_plan_t *plan, const char *device,
+                                   const char *reason)
 {
     yoke_plan_unused_t *unused = ADD(plan->unused, plan->unused_count);
     if (unused == NULL)
@@ -293,7 +329,8 @@ yoke_status_t yoke_plan_add_note(yoke_plan_t *plan, const char *format, ...)
     return status;
 }
 
-/* --- freeing -------------------------------------------------------------------------- */
+/* --- freeing --------------------------------------------------------------------------
+ */
 
 static void free_strings(char **strings, size_t count)
 {
@@ -360,10 +397,11 @@ void yoke_plan_free(yoke_plan_t *plan)
 {
     if (plan == NULL)
         return;
-    char *const strings[] = {plan->made_by_command, plan->made_by_version,  plan->model_name,
-                             plan->model_digest,    plan->inventory_name,   plan->inventory_digest,
-                             plan->memory_policy,   plan->nodes,            plan->bound_binding,
-                             plan->schedule,        plan->limited_by};
+    char *const strings[] = {
+        plan->made_by_command, plan->made_by_version, plan->model_name,
+        plan->model_digest,    plan->inventory_name,  plan->inventory_digest,
+        plan->memory_policy,   plan->nodes,           plan->bound_binding,
+        plan->schedule,        plan->limited_by};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         free(strings[i]);
     free_strings(plan->runnable_in, plan->runnable_in_count);
@@ -380,7 +418,8 @@ void yoke_plan_free(yoke_plan_t *plan)
     free(plan);
 }
 
-/* --- whole documents ------------------------------------------------------------------ */
+/* --- whole documents ------------------------------------------------------------------
+ */
 
 static yoke_status_t plan_from_parsed(yoke_json_t *json, yoke_plan_t **out_plan)
 {

@@ -23,8 +23,8 @@ const char *yoke_fault_place(char buffer[96], long pipeline, long stage, long re
     else if (replica < 0)
         yoke_snprintf(buffer, 96, "/pipelines/%ld/stages/%ld", pipeline, stage);
     else
-        yoke_snprintf(buffer, 96, "/pipelines/%ld/stages/%ld/replicas/%ld", pipeline, stage,
-                      replica);
+        yoke_snprintf(buffer, 96, "/pipelines/%ld/stages/%ld/replicas/%ld", pipeline,
+                      stage, replica);
     return buffer;
 }
 

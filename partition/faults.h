@@ -2,7 +2,8 @@
 #ifndef YOKE_PARTITION_FAULTS_H
 #define YOKE_PARTITION_FAULTS_H
 
-/* Faults of one document, one line each: "/json/pointer: what is wrong; what would be right". */
+/* Faults of one document, one line each: "/json/pointer: what is wrong; what would be
+ * right". */
 
 #include "base/text.h"
 
