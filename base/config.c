@@ -25,6 +25,10 @@ const yoke_setting_t yoke_settings[] = {
      "theirs "
      "replaces one of the same name.",
      YOKE_SETTING_TEXT},
+    {"constants", "FILE", "costmodel/constants.json of the data folder",
+     "File with the constants of the cost model, in place of the one that comes with "
+     "Yoke.",
+     YOKE_SETTING_TEXT},
     {"probe-timeout", "SECONDS", "5",
      "How long one vendor library may take to answer before its helper is ended and the "
      "library is reported as timed out.",
@@ -255,10 +259,8 @@ static yoke_status_t load_file(const char *path, bool required)
     if (!required && !yoke_file_exists(path))
         return YOKE_OK;
     yoke_status_t status = yoke_file_read(path, FILE_LIMIT, &data, &size);
-    if (status == YOKE_OK) {
-        status =
-            yoke_config_parse(path, data, size, export_pair, (void *)(uintptr_t)path);
-    }
+    if (status == YOKE_OK)
+        status = yoke_config_parse(path, data, size, export_pair, &path);
     free(data);
     return status;
 }
