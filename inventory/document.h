@@ -40,7 +40,8 @@ void yoke_finding_clear(yoke_finding_t *finding);
 void yoke_node_clear(yoke_node_t *node);
 void yoke_link_clear(yoke_link_t *link);
 
-/* Deep copies, "x-*" members included; *out need not be initialised. */
+/* Deep copies; *out need not be initialised. "x-*" members belong to the inventory: only
+ * yoke_inventory_copy() copies them. */
 yoke_status_t yoke_device_copy(const yoke_device_t *device, yoke_device_t *out);
 yoke_status_t yoke_node_copy(const yoke_node_t *node, yoke_node_t *out);
 yoke_status_t yoke_link_copy(const yoke_link_t *link, yoke_link_t *out);
