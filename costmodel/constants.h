@@ -19,6 +19,8 @@ typedef struct yoke_constants {
     double kernels_per_layer;  /* forward kernels of one decoder layer, GEMMs included */
     double elementwise_hidden; /* elements of the hidden width moved per token and layer, forward */
     double elementwise_ffn;    /* elements of the MLP width moved per token and layer, forward */
+    double softmax_passes;     /* fp32 passes over the logits, forward (loss of the head) */
+    double kernels_backward;   /* kernels of the backward / of the forward (host-bound floor) */
     double backward_gemm;      /* backward / forward FLOPs of a GEMM (2) */
     double backward_attention; /* backward / forward of flash attention (2.5) */
     double backward_elementwise;
@@ -32,6 +34,7 @@ typedef struct yoke_constants {
     double gradient_bytes;     /* per parameter held (fp32 accumulation) */
     double gradient_exchange_bytes; /* per parameter on the wire */
     double adam_bytes, sgd_bytes;   /* optimizer state per parameter, master weights included */
+    double adam_bytes_fp32, sgd_bytes_fp32; /* fp32 weights are their own master copy */
     double optimizer_traffic_adam, optimizer_traffic_sgd; /* bytes moved per parameter, update */
     double step_overhead;      /* seconds per iteration */
     double context_bytes;      /* runtime context of an accelerator */
@@ -43,7 +46,13 @@ typedef struct yoke_constants {
         uncertainty_not_reread, uncertainty_disputed, uncertainty_default, uncertainty_user;
 } yoke_constants_t;
 
-/* Read the file of the data folder (or YOKE_CONSTANTS). Cached after the first success. */
+/*
+ * Read one file. Every constant must be there, in range, with unit and source; others are refused.
+ * Fails with the file and the JSON pointer.
+ */
+yoke_status_t yoke_constants_read(const char *path, yoke_constants_t *out_constants);
+/* Read the file of the data folder (or YOKE_CONSTANTS). Cached after the first success.
+ * Threads: any. */
 yoke_status_t yoke_constants_get(const yoke_constants_t **out_constants);
 
 #endif

@@ -29,6 +29,11 @@ bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
                             const yoke_constants_t *constants, yoke_rates_t *out_rates,
                             bool *out_supported, const char **out_missing);
 
+/* What each rank of a group of `ranks` peers on the node's own links gets, per direction; what
+ * one pair of them gets. `link_peers` 0 (unknown) counts as switched. */
+double yoke_rates_group_bandwidth(const yoke_rates_t *rates, unsigned ranks);
+double yoke_rates_pair_bandwidth(const yoke_rates_t *rates);
+
 typedef struct yoke_layer_cost {
     double forward, backward; /* seconds of one micro-batch, tensor-parallel exchange included;
                                  backward includes recomputation */
@@ -42,6 +47,10 @@ bool yoke_layer_can_shard(const yoke_layer_t *layer, uint64_t tp);
 bool yoke_shard_heads(uint64_t heads, uint64_t kv_heads, uint64_t tp, uint64_t *out_q,
                       uint64_t *out_kv, uint64_t *out_copies);
 
+/* Fraction of a tensor's elements that each of tp ranks holds: 1 when it is replicated, more
+ * than 1/tp where kv heads are held more than once or vocabulary rows are padded up. */
+double yoke_tensor_share(const yoke_layer_t *layer, const yoke_tensor_t *tensor, uint64_t tp);
+
 void yoke_layer_time(const yoke_layer_t *layer, const yoke_rates_t *rates,
                      const yoke_constants_t *constants, uint64_t tp, double micro_batch,
                      double sequence, yoke_dtype_t dtype, yoke_recompute_t recompute,
@@ -49,7 +58,8 @@ void yoke_layer_time(const yoke_layer_t *layer, const yoke_rates_t *rates,
 
 /* What one of tp ranks holds of a layer. */
 typedef struct yoke_layer_bytes {
-    double parameters;  /* parameters of this rank (replicated ones in full) */
+    double parameters;  /* parameters of this rank (replicated ones in full, tied ones too) */
+    double tied;        /* of these, shared with the embedding */
     double activations; /* kept per micro-batch until its backward */
     double boundary;    /* bytes of one micro-batch at the layer's output */
     double logits;      /* head only: fp32 logits and their gradient */

@@ -49,6 +49,7 @@ typedef struct yoke_evaluation {
     double compute_end;        /* latest end of any backward */
     yoke_stage_result_t *stages; /* all pipelines' stages one after another */
     size_t stage_count;
+    size_t stage_capacity;       /* of stages, for reuse */
     bool fits;
     size_t tightest_stage;     /* index with the least (limit - predicted); worst when !fits */
 } yoke_evaluation_t;
@@ -84,10 +85,17 @@ typedef struct yoke_cost_table {
     const double *boundary;    /* of layer i at i (not a prefix sum): whole micro-batch bytes */
     const double *logits;      /* of layer i at i */
     const double *working_set; /* of layer i at i */
+    double tied;           /* parameters per rank that the head shares with the embedding */
 } yoke_cost_table_t;
+/* NULL: out of memory. A table lives as long as its cache. When it is not `possible`, only that
+ * is set. */
 const yoke_cost_table_t *yoke_cost_cache_get(yoke_cost_cache_t *cache, unsigned class_index,
                                              unsigned tp, unsigned micro_batch,
                                              yoke_recompute_t recompute);
+
+/* Parameters that one rank of a stage holds; a matrix shared by embedding and head once. */
+double yoke_stage_parameters(const yoke_problem_t *problem, const yoke_cost_table_t *table,
+                             const yoke_stage_t *stage);
 
 /*
  * 1F1B by event recurrence: stage s runs min(M, P-1-s) warm-up forwards, then one forward and
@@ -116,7 +124,29 @@ yoke_status_t yoke_evaluate(const yoke_problem_t *problem, yoke_cost_cache_t *ca
                             yoke_evaluation_t *out);
 void yoke_evaluation_free(yoke_evaluation_t *evaluation);
 
-/* Memory terms of one device of a replica of a stage (position and in-flight count given). */
+/*
+ * Seconds of one step of boundary traffic between two stages: samples are laid out in order
+ * over the replicas of both, every overlapping pair sends its part, the slowest counts.
+ * `sample_bytes` is what one sample carries.
+ */
+double yoke_stage_boundary_time(const yoke_problem_t *problem, const yoke_stage_t *from,
+                                const yoke_stage_t *to, double sample_bytes);
+
+/*
+ * Gradient exchange of the layers of `stage`, whole (nothing hidden): all replicas of all
+ * pipelines that hold one of its layers take part. `bytes` is one rank's gradients.
+ * out_ranks_min, out_ranks_max: replicas that hold a layer, least and most over its layers.
+ */
+yoke_status_t yoke_stage_sync_time(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
+                                   const yoke_layout_t *layout, const yoke_stage_t *stage,
+                                   double bytes, unsigned *out_ranks_min,
+                                   unsigned *out_ranks_max, double *out_seconds);
+
+/*
+ * Memory terms of one device of a replica of a stage (position and in-flight count given).
+ * `alone`: the pipeline has no other stage. `data_ranks` split the state of a sharded optimizer:
+ * where they differ among the stage's layers, the least.
+ */
 void yoke_stage_memory(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
                        const yoke_stage_t *stage, const yoke_replica_t *replica,
                        unsigned in_flight, unsigned data_ranks, bool sharded_optimizer,
