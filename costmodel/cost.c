@@ -91,6 +91,8 @@ static double mean_keys(const yoke_attention_t *attention, double sequence)
     double window = (double)attention->window;
     if (attention->window == 0 || window >= sequence)
         return sequence / 2;
+    if (attention->chunked)
+        return window / 2;
     return window - window * window / (2 * sequence);
 }
 
@@ -99,8 +101,11 @@ static double attention_flops(const yoke_attention_t *attention, double tokens,
 {
     double heads = (double)attention->heads;
     double width = (double)attention->qk_dim + (double)attention->v_dim;
+    /* Heads that choose the keys score all of them. */
+    double index = (double)attention->index_heads * (double)attention->index_dim;
     if (!attention->linear)
-        return 2 * tokens * mean_keys(attention, sequence) * heads * width;
+        return 2 * tokens * mean_keys(attention, sequence) * heads * width +
+               tokens * sequence * index;
     double state = attention->state > 0
                        ? (double)attention->state
                        : (double)attention->qk_dim * (double)attention->v_dim;

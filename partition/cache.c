@@ -33,7 +33,8 @@ static bool same_attention(const yoke_attention_t *a, const yoke_attention_t *b)
 {
     return a->heads == b->heads && a->kv_heads == b->kv_heads && a->qk_dim == b->qk_dim &&
            a->v_dim == b->v_dim && a->window == b->window && a->linear == b->linear &&
-           a->state == b->state;
+           a->state == b->state && a->chunked == b->chunked &&
+           a->index_heads == b->index_heads && a->index_dim == b->index_dim;
 }
 
 static bool same_layer(const yoke_layer_t *a, const yoke_layer_t *b)

@@ -135,7 +135,7 @@ static yoke_status_t measure_update(const evaluator_t *run, const yoke_stage_t *
     *out_parameters = *out_seconds = 0;
     for (unsigned r = 0; r < stage->replica_count; r++) {
         const yoke_replica_t *replica = &stage->replicas[r];
-        const yoke_cost_table_t *table;
+        const yoke_cost_table_t *table = NULL;
         if (r > 0 && same_cost(replica, replica - 1))
             continue;
         yoke_status_t status = get_table(run, stage, replica, &table);
