@@ -26,7 +26,8 @@ static bool same_tensor(const yoke_tensor_t *a, const yoke_tensor_t *b)
 {
     return a->rows == b->rows && a->columns == b->columns && a->copies == b->copies &&
            a->active == b->active && a->shard == b->shard && a->matmul == b->matmul &&
-           a->tied == b->tied;
+           a->kept == b->kept && a->kept_cut == b->kept_cut &&
+           a->kept_fp32 == b->kept_fp32 && a->tied == b->tied;
 }
 
 static bool same_attention(const yoke_attention_t *a, const yoke_attention_t *b)
