@@ -8,6 +8,8 @@
  * document's.
  */
 
+#include <limits.h>
+
 #include "partition/evaluate.h"
 #include "partition/faults.h"
 
@@ -17,9 +19,7 @@
 /*
  * Layout of a plan, device names resolved. The plan must use one chunk a stage and cp =
  * ep = 1: others are not simulated yet.
- * @retval YOKE_ERR_BAD_INPUT    a name is unknown or unusable; the message has the JSON
- * pointer
- * @retval YOKE_ERR_UNSUPPORTED  several chunks, context or expert parallelism
+ * @retval YOKE_ERR_BAD_INPUT  what cannot be resolved; the message has the JSON pointer
  */
 yoke_status_t yoke_layout_from_plan(const yoke_problem_t *problem,
                                     const yoke_plan_t *plan, yoke_layout_t *out_layout);
@@ -39,8 +39,9 @@ yoke_status_t yoke_layout_resolve(const yoke_problem_t *problem, const yoke_plan
  */
 yoke_status_t yoke_layout_check(const yoke_problem_t *problem,
                                 const yoke_layout_t *layout);
+/* All faults; `layers` false leaves out the order of the layers. */
 void yoke_layout_faults(const yoke_problem_t *problem, const yoke_layout_t *layout,
-                        yoke_faults_t *faults);
+                        bool layers, yoke_faults_t *faults);
 
 /* Frees what yoke_layout_from_plan() or yoke_layout_resolve() made. */
 void yoke_layout_free(yoke_layout_t *layout);
@@ -78,5 +79,8 @@ enum { YOKE_EXTENT_MAX = 32 };
  * dropped. */
 size_t yoke_layer_extents(const yoke_model_t *model, unsigned first, unsigned last,
                           unsigned tp, yoke_extent_t out[YOKE_EXTENT_MAX]);
+/* Half-open range that one of tp ranks holds. */
+void yoke_extent_range(const yoke_extent_t *extent, uint64_t rank, uint64_t tp,
+                       uint64_t *out_begin, uint64_t *out_end);
 
 #endif
