@@ -52,8 +52,8 @@ def variables_of_sources():
 
 def check_file(settings, command):
     """Every key is accepted in a file, and its variable in the environment."""
-    environment = {key: value for key, value in os.environ.items() if key not in
-                   {variable for variable, _ in settings.values()}}
+    ours = NOT_SETTINGS | {variable for variable, _ in settings.values()}
+    environment = {key: value for key, value in os.environ.items() if key not in ours}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "config")
 
