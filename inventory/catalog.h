@@ -19,6 +19,7 @@ typedef struct yoke_catalog_device {
     uint16_t pci_vendor; /* 0: unknown */
     uint16_t *pci_devices;
     size_t pci_device_count;
+    yoke_strings_t shared; /* "740c Instinct MI250": another product with the same id */
     char *architecture;
     unsigned year;  /* 0: unknown */
     unsigned parts; /* devices that the runtime shows for one package; figures are the
@@ -87,6 +88,8 @@ const yoke_catalog_device_t *yoke_catalog_find(const yoke_catalog_t *catalog,
 size_t yoke_catalog_find_pci(const yoke_catalog_t *catalog, uint16_t vendor_id,
                              uint16_t device_id, double memory,
                              const yoke_catalog_device_t **out_rows, size_t capacity);
+/** Product outside of the catalog that has the row's PCI id too, or NULL. */
+const char *yoke_catalog_sharing(const yoke_catalog_device_t *row, uint16_t device_id);
 const yoke_catalog_link_t *yoke_catalog_find_link(const yoke_catalog_t *catalog,
                                                   const char *name);
 /**
@@ -109,7 +112,7 @@ char *yoke_catalog_normalise(const char *name);
  * recognised. An ambiguous PCI id sets no type; the candidates are named in `reason`.
  */
 yoke_status_t yoke_catalog_join(const yoke_catalog_t *catalog, yoke_device_t *device);
-/** The same for every device; notes become warnings of the node. */
+/** The same for every device of every node. */
 yoke_status_t yoke_catalog_join_inventory(const yoke_catalog_t *catalog,
                                           yoke_inventory_t *inventory);
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "inventory/parts.h"
 #include "inventory/reading.h"
+#include "inventory/selector.h"
 
 #define MAX_HOSTS 1000000u
 
@@ -280,12 +281,10 @@ static yoke_status_t read_between(const yoke_cursor_t *at, yoke_link_t *link)
                                 yoke_cursor_count(&list));
     for (size_t i = 0; i < 2; i++) {
         yoke_cursor_t item = yoke_cursor_item(&list, i);
-        bool match = false;
-        yoke_device_t none = {.numa = -1};
         if (!json_is_string(item.value))
             return yoke_cursor_fail(&item, NULL, "must be a selector");
         const char *selector = json_string_value(item.value);
-        if (yoke_selector_match(selector, "", &none, &match) != YOKE_OK)
+        if (!yoke_selector_valid(selector))
             return yoke_cursor_fail(&item, NULL, "\"%.80s\" is not a selector", selector);
         TRY(yoke_set_string(&link->between[i], selector));
     }

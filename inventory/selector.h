@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "yoke/inventory.h"
 
-/* Is the selector well-formed? BAD_INPUT with a message otherwise. */
-yoke_status_t yoke_selector_check(const char *selector);
+/* Is the selector well-formed? No message. */
+bool yoke_selector_valid(const char *selector);
 
 /* Does `host` match a host pattern ("npu-[01-04],login*")? Malformed patterns match
  * nothing. */
