@@ -12,7 +12,7 @@
 static _Thread_local char last_error[MESSAGE_SIZE];
 static yoke_log_sink_t current_sink;
 static void *current_context;
-static int current_level = -1;
+static _Atomic int current_level = -1;
 
 const char *yoke_status_name(yoke_status_t status)
 {
@@ -92,9 +92,10 @@ static int level_from_environment(void)
 static void emit(yoke_log_level_t level, const char *line)
 {
     static const char *const prefix[] = {"error: ", "warning: ", "", "debug: "};
-    if (current_level < 0)
-        current_level = level_from_environment();
-    if ((int)level > current_level)
+    int limit = current_level;
+    if (limit < 0)
+        current_level = limit = level_from_environment();
+    if ((int)level > limit)
         return;
     if (current_sink != NULL)
         current_sink(current_context, level, line);

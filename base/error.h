@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include "yoke/status.h"
 
-/** Record and log one failure message; returns `status` so that a caller can return it. */
+/** Record and log one failure message; returns `status`, for the caller to return. */
 yoke_status_t yoke_fail(yoke_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)

@@ -4,8 +4,9 @@
 
 /*
  * JSON over jansson. One pass before the parser removes a byte order mark and turns
- * bare NaN, Infinity and -Infinity outside strings into null. Reading is by cursors that
- * know their place, so that a semantic error names the file and the JSON pointer.
+ * bare NaN, Infinity and -Infinity outside strings into null, and integers that 64 bits
+ * do not hold into reals. Reading is by cursors that know their place, so that a semantic
+ * error names the file and the JSON pointer.
  */
 
 #include <jansson.h>
@@ -27,7 +28,8 @@ typedef struct yoke_cursor {
     size_t index;
 } yoke_cursor_t;
 
-/** Syntax errors name file:line:column. At most `limit` bytes (0: 64 MiB). */
+/** Syntax errors name file:line:column of the user's text; "-" is standard input. At most
+ *  `limit` bytes (0: 64 MiB). */
 yoke_status_t yoke_json_read(const char *path, size_t limit, yoke_json_t *out_json);
 yoke_status_t yoke_json_parse(const char *name, const char *data, size_t size,
                               yoke_json_t *out_json);
@@ -36,8 +38,9 @@ void yoke_json_free(yoke_json_t *json);
 yoke_cursor_t yoke_json_cursor(const yoke_json_t *json);
 
 /** Fail with "FILE: /pointer: message"; `key` may be NULL (the cursor itself). */
-yoke_status_t yoke_cursor_fail(const yoke_cursor_t *at, const char *key, const char *format,
-                               ...) __attribute__((format(printf, 3, 4)));
+yoke_status_t yoke_cursor_fail(const yoke_cursor_t *at, const char *key,
+                               const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /** Is it an object / array; fails with the place otherwise. */
 yoke_status_t yoke_cursor_object(const yoke_cursor_t *at);
@@ -45,7 +48,8 @@ yoke_status_t yoke_cursor_array(const yoke_cursor_t *at);
 size_t yoke_cursor_count(const yoke_cursor_t *at); /* array items; 0 for other kinds */
 yoke_cursor_t yoke_cursor_item(const yoke_cursor_t *at, size_t index);
 /** Member; false when absent or null. */
-bool yoke_cursor_member(const yoke_cursor_t *at, const char *key, yoke_cursor_t *out_child);
+bool yoke_cursor_member(const yoke_cursor_t *at, const char *key,
+                        yoke_cursor_t *out_child);
 /** Member that must be there (and not null). */
 yoke_status_t yoke_cursor_need(const yoke_cursor_t *at, const char *key,
                                yoke_cursor_t *out_child);
@@ -57,7 +61,8 @@ yoke_status_t yoke_cursor_only(const yoke_cursor_t *at, const char *const *allow
  * alone then. A wrong type or a number out of range fails in both. Strings point into the
  * document. Integers accept 5 and 5.0, never 5.5; doubles are finite.
  */
-yoke_status_t yoke_need_string(const yoke_cursor_t *at, const char *key, const char **out);
+yoke_status_t yoke_need_string(const yoke_cursor_t *at, const char *key,
+                               const char **out);
 yoke_status_t yoke_opt_string(const yoke_cursor_t *at, const char *key, const char **out);
 yoke_status_t yoke_need_u64(const yoke_cursor_t *at, const char *key, uint64_t min,
                             uint64_t max, uint64_t *out);
@@ -65,8 +70,8 @@ yoke_status_t yoke_opt_u64(const yoke_cursor_t *at, const char *key, uint64_t mi
                            uint64_t max, uint64_t *out);
 yoke_status_t yoke_need_double(const yoke_cursor_t *at, const char *key, double min,
                                double max, double *out);
-yoke_status_t yoke_opt_double(const yoke_cursor_t *at, const char *key, double min, double max,
-                              double *out);
+yoke_status_t yoke_opt_double(const yoke_cursor_t *at, const char *key, double min,
+                              double max, double *out);
 yoke_status_t yoke_need_bool(const yoke_cursor_t *at, const char *key, bool *out);
 yoke_status_t yoke_opt_bool(const yoke_cursor_t *at, const char *key, bool *out);
 
@@ -77,7 +82,11 @@ yoke_status_t yoke_opt_bool(const yoke_cursor_t *at, const char *key, bool *out)
 char *yoke_json_text(const json_t *root);
 /** yoke_json_text() to a file ("-": stdout), atomically. */
 yoke_status_t yoke_json_write(const char *path, const json_t *root);
-/** Set a member; a NULL string or non-finite number becomes null. The value is stolen. */
+/**
+ * Set a member. A NULL string or non-finite number becomes null; bytes of a string that
+ * are not UTF-8 become U+FFFD; a whole number below 1e12 is written without a point
+ * ("80"), other numbers with 12 digits. For exact large numbers use yoke_json_set_u64().
+ */
 void yoke_json_set_string(json_t *object, const char *key, const char *value);
 void yoke_json_set_number(json_t *object, const char *key, double value);
 void yoke_json_set_u64(json_t *object, const char *key, uint64_t value);
