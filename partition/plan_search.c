@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yoke_plan_search(): search, compare with the obvious rivals, certify, write down. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "partition/certificate.h"
+
+typedef struct rival {
+    char *kind;
+    yoke_search_result_t result;
+} rival_t;
+
+typedef struct session {
+    const yoke_model_t *model;
+    const yoke_inventory_t *inventory;
+    yoke_problem_t *problem;
+    yoke_cost_cache_t *cache;
+    yoke_search_result_t *best;
+    rival_t *rivals;
+    size_t rival_count;
+} session_t;
+
+static yoke_status_t check_fixes(const yoke_problem_t *problem)
+{
+    for (const char *const *fix = problem->options.fix; fix != NULL && *fix != NULL; fix++) {
+        const char *mark = strstr(*fix, ":tp=");
+        bool known = false;
+        if (strncmp(*fix, "type:", 5) == 0 && mark != NULL) {
+            size_t size = (size_t)(mark - (*fix + 5));
+            for (size_t c = 0; c < problem->class_count; c++)
+                known = known || (strlen(problem->classes[c].type) == size &&
+                                  strncmp(problem->classes[c].type, *fix + 5, size) == 0);
+            uint64_t value = 0;
+            if (known && !yoke_parse_u64(mark + 4, strlen(mark + 4), 1, 4096, &value))
+                return yoke_fail(YOKE_ERR_USAGE, "--fix '%s': the degree must be 1 to 4096",
+                                 *fix);
+        }
+        if (!known)
+            return yoke_fail(YOKE_ERR_USAGE,
+                             "--fix '%s': expected tp=N, dp=N, stages=N, micro-batch=N, or "
+                             "type:NAME:tp=N with a type of the cluster",
+                             *fix);
+    }
+    return YOKE_OK;
+}
+
+/* A fixed degree that no device of the cluster can run is a question about the heads. */
+static yoke_status_t check_degrees(const yoke_problem_t *problem)
+{
+    for (unsigned c = 0; c < problem->class_count; c++) {
+        unsigned degrees[16];
+        if (yoke_class_degrees(problem, c, degrees, 16) > 0)
+            return YOKE_OK;
+    }
+    const yoke_model_t *model = problem->model;
+    return yoke_fail(YOKE_ERR_NO,
+                     "no feasible plan: no device can run the tensor-parallel degree asked for "
+                     "(tp=%llu): the model has %llu query heads and %llu key/value heads, and a "
+                     "node holds at most %u equal devices; whole heads must divide evenly",
+                     (unsigned long long)problem->options.tp, (unsigned long long)model->heads,
+                     (unsigned long long)model->kv_heads, problem->classes[0].per_host);
+}
+
+static rival_t *add_rival(session_t *session, char *kind)
+{
+    rival_t *grown =
+        kind ? realloc(session->rivals, (session->rival_count + 1) * sizeof *grown) : NULL;
+    if (grown == NULL) {
+        free(kind);
+        return NULL;
+    }
+    session->rivals = grown;
+    memset(&grown[session->rival_count], 0, sizeof *grown);
+    grown[session->rival_count].kind = kind;
+    return &grown[session->rival_count++];
+}
+
+static uint64_t classes_of_type(const yoke_problem_t *problem, const char *type)
+{
+    uint64_t set = 0;
+    for (size_t c = 0; c < problem->class_count; c++)
+        if (strcmp(problem->classes[c].type, type) == 0)
+            set |= UINT64_C(1) << c;
+    return set;
+}
+
+static yoke_status_t run_rivals(session_t *session)
+{
+    const yoke_problem_t *problem = session->problem;
+    yoke_status_t status = YOKE_OK;
+    bool constrained = problem->options.split != NULL || problem->options.stages != 0;
+    if (!constrained) {
+        rival_t *even = add_rival(session, yoke_strdup("even split over all devices"));
+        if (even == NULL)
+            return yoke_fail_memory();
+        status = yoke_search_even(problem, session->cache, &even->result);
+    }
+    for (size_t c = 0; status == YOKE_OK && c < problem->class_count; c++) {
+        uint64_t set = classes_of_type(problem, problem->classes[c].type);
+        if ((set & ((UINT64_C(1) << c) - 1)) != 0 ||
+            set == (problem->class_count >= 64 ? UINT64_MAX
+                                               : (UINT64_C(1) << problem->class_count) - 1))
+            continue;
+        rival_t *rival = add_rival(session, yoke_format("only %s", problem->classes[c].type));
+        if (rival == NULL)
+            return yoke_fail_memory();
+        status = yoke_search(problem, session->cache, set, &rival->result);
+    }
+    for (size_t i = 0; status == YOKE_OK && i < session->rival_count; i++) {
+        const yoke_search_result_t *result = &session->rivals[i].result;
+        if (result->found && (!session->best->found || result->time < session->best->time)) {
+            session->best->found = true;
+            session->best->time = result->time;
+            session->best->best = result->best;
+        }
+    }
+    return status;
+}
+
+/* Would the plan exist with other options? Heuristics only. */
+static bool feasible_with(const session_t *session, const yoke_plan_options_t *options)
+{
+    yoke_problem_t trial = *session->problem;
+    trial.options = *options;
+    trial.options.effort = 1;
+    yoke_cost_cache_t *cache = yoke_cost_cache_new(&trial);
+    yoke_search_result_t *result = calloc(1, sizeof *result);
+    bool found = false;
+    if (cache != NULL && result != NULL &&
+        yoke_search(&trial, cache, YOKE_ALL_CLASSES, result) == YOKE_OK)
+        found = result->found;
+    free(result);
+    yoke_cost_cache_free(cache);
+    return found;
+}
+
+/* The nearest change that makes a plan possible, as words to append; caller frees. */
+static char *nearest_change(const session_t *session)
+{
+    const yoke_plan_options_t *asked = &session->problem->options;
+    yoke_plan_options_t options = *asked;
+    if (asked->recompute != YOKE_RECOMPUTE_AUTO && asked->recompute != YOKE_RECOMPUTE_FULL) {
+        options.recompute = YOKE_RECOMPUTE_FULL;
+        if (feasible_with(session, &options))
+            return yoke_strdup("it fits with --recompute full");
+    }
+    if (asked->micro_batch > 1) {
+        options.micro_batch = 1;
+        if (feasible_with(session, &options))
+            return yoke_strdup("it fits with --micro-batch 1");
+    }
+    if (asked->tp || asked->dp || asked->stages || asked->split || asked->fix) {
+        options = *asked;
+        options.tp = options.dp = options.stages = 0;
+        options.split = NULL;
+        options.fix = NULL;
+        if (feasible_with(session, &options))
+            return yoke_strdup("it fits without the fixed degrees, stages or split");
+    }
+    if (asked->sharded_optimizer == YOKE_OFF) {
+        options = *asked;
+        options.sharded_optimizer = YOKE_AUTO;
+        if (feasible_with(session, &options))
+            return yoke_strdup("it fits with --shard-optimizer auto");
+    }
+    options = *asked;
+    for (uint64_t sequence = asked->sequence / 2; sequence >= 128; sequence /= 2) {
+        options.sequence = sequence;
+        if (feasible_with(session, &options))
+            return yoke_format("it fits with --seq %llu", (unsigned long long)sequence);
+    }
+    return NULL;
+}
+
+static double state_bytes(const session_t *session)
+{
+    const yoke_problem_t *problem = session->problem;
+    const yoke_constants_t *constants = problem->constants;
+    double each = yoke_dtype_size(problem->options.dtype) + constants->gradient_bytes;
+    double state = problem->options.optimizer == YOKE_OPTIMIZER_ADAM  ? constants->adam_bytes
+                   : problem->options.optimizer == YOKE_OPTIMIZER_SGD ? constants->sgd_bytes
+                                                                      : 0;
+    if (yoke_dtype_size(problem->options.dtype) >= 4 && state >= 4)
+        state -= 4;
+    return (double)session->model->parameters_total * (each + state);
+}
+
+static yoke_status_t explain_infeasible(const session_t *session)
+{
+    const yoke_problem_t *problem = session->problem;
+    const yoke_search_result_t *result = session->best;
+    char need[32], have[32], miss[32], limit[32];
+    double offered = 0;
+    for (size_t c = 0; c < problem->class_count; c++)
+        offered += problem->classes[c].memory_limit * problem->classes[c].count;
+    yoke_text_t text = {0};
+    yoke_text_printf(&text,
+                     "no feasible plan: memory; weights, gradients and optimizer state of %s "
+                     "take %s, the %zu devices offer %s",
+                     session->model->name ? session->model->name : "the model",
+                     yoke_show_bytes(state_bytes(session), need), problem->slot_count,
+                     yoke_show_bytes(offered, have));
+    if (result->have_miss)
+        yoke_text_printf(&text,
+                         "; the nearest try needs %s on a %s (stage %u), which offers %s: %.1f "
+                         "GiB are missing",
+                         yoke_show_bytes(result->miss_needed, miss),
+                         problem->classes[result->miss_class].type, result->miss_stage,
+                         yoke_show_bytes(result->miss_limit, limit),
+                         (result->miss_needed - result->miss_limit) / 1073741824.0);
+    char *change = nearest_change(session);
+    yoke_text_printf(&text, "; %s",
+                     change ? change
+                            : "no smaller setting fits: add devices, or take a smaller model or "
+                              "--optimizer sgd");
+    yoke_status_t status = yoke_fail(YOKE_ERR_NO, "%s", yoke_text_get(&text));
+    free(change);
+    yoke_text_free(&text);
+    return status;
+}
+
+static yoke_status_t add_alternatives(const session_t *session, yoke_plan_t *plan)
+{
+    for (size_t i = 0; i < session->rival_count; i++) {
+        const rival_t *rival = &session->rivals[i];
+        char why[128];
+        if (!rival->result.found)
+            snprintf(why, sizeof why, "%s",
+                     rival->result.have_miss ? "does not fit the memory"
+                                             : "cannot use every device, or does not fit");
+        else if (rival->result.time <= session->best->time)
+            snprintf(why, sizeof why, "is this plan");
+        else
+            snprintf(why, sizeof why, "takes %.2f times as long",
+                     rival->result.time / session->best->time);
+        yoke_status_t status = yoke_plan_add_alternative(plan, rival->kind, rival->result.found,
+                                                         rival->result.time, why);
+        if (status != YOKE_OK)
+            return status;
+    }
+    return YOKE_OK;
+}
+
+static yoke_status_t certify(const session_t *session, const yoke_layout_t *layout,
+                             const yoke_evaluation_t *evaluation, yoke_plan_t *plan)
+{
+    const yoke_problem_t *problem = session->problem;
+    yoke_status_t status = yoke_certificate_range(problem, layout, &plan->iteration_time_low,
+                                                  &plan->iteration_time_high);
+    if (status == YOKE_OK)
+        status = yoke_certificate_sensitivity(problem, layout, plan);
+    if (status == YOKE_OK)
+        status = yoke_certificate_unused(problem, layout, plan);
+    if (status == YOKE_OK)
+        status = add_alternatives(session, plan);
+    for (size_t i = 0; status == YOKE_OK && i < problem->note_count; i++)
+        status = yoke_plan_add_note(plan, "%s", problem->notes[i]);
+    if (status == YOKE_OK && session->best->complete)
+        status = yoke_plan_add_note(
+            plan, "the search was complete: no faster plan in its space (see docs/planner.md)");
+    if (status != YOKE_OK)
+        return status;
+    plan->bound_time = session->best->bound < evaluation->iteration_time
+                           ? session->best->bound
+                           : evaluation->iteration_time;
+    plan->bound_gap = evaluation->iteration_time / plan->bound_time - 1.0;
+    status = yoke_plan_set_string(&plan->bound_binding, session->best->binding);
+    if (status != YOKE_OK)
+        return status;
+    free(plan->limited_by);
+    plan->limited_by = yoke_certificate_limit(problem, layout, evaluation);
+    return plan->limited_by != NULL ? YOKE_OK : yoke_fail_memory();
+}
+
+static yoke_status_t write_down(const session_t *session, yoke_plan_t **out_plan)
+{
+    const yoke_problem_t *problem = session->problem;
+    yoke_placement_t placement;
+    yoke_evaluation_t evaluation = {0};
+    yoke_plan_t *plan = NULL;
+    bool placed = false;
+    yoke_status_t status = yoke_placement_init(problem, &placement);
+    if (status != YOKE_OK)
+        return status;
+    status = yoke_candidate_evaluate(problem, session->cache, &session->best->best, &placement,
+                                     &evaluation, &placed);
+    if (status == YOKE_OK)
+        status = yoke_plan_from_layout(problem, session->cache, &placement.layout, &evaluation,
+                                       &plan);
+    if (status == YOKE_OK)
+        status = certify(session, &placement.layout, &evaluation, plan);
+    if (status == YOKE_OK)
+        *out_plan = plan;
+    else
+        yoke_plan_free(plan);
+    yoke_evaluation_free(&evaluation);
+    yoke_placement_free(&placement);
+    return status;
+}
+
+static yoke_status_t run(session_t *session, yoke_plan_t **out_plan)
+{
+    yoke_status_t status = check_fixes(session->problem);
+    if (status == YOKE_OK)
+        status = check_degrees(session->problem);
+    if (status == YOKE_OK)
+        status = yoke_search(session->problem, session->cache, YOKE_ALL_CLASSES, session->best);
+    if (status == YOKE_OK)
+        status = run_rivals(session);
+    if (status == YOKE_OK && !session->best->found)
+        status = explain_infeasible(session);
+    if (status == YOKE_OK)
+        status = write_down(session, out_plan);
+    return status;
+}
+
+yoke_status_t yoke_plan_search(const yoke_model_t *model, const yoke_inventory_t *inventory,
+                               const yoke_plan_options_t *options, yoke_plan_t **out_plan)
+{
+    static const yoke_plan_options_t defaults = {.struct_size = sizeof defaults,
+                                                 .dtype = YOKE_BF16,
+                                                 .recompute = YOKE_RECOMPUTE_AUTO};
+    if (options == NULL)
+        options = &defaults;
+    if (options->struct_size != sizeof *options)
+        return yoke_fail(YOKE_ERR_USAGE,
+                         "yoke_plan_options_t.struct_size is %zu, this library expects %zu",
+                         options->struct_size, sizeof *options);
+    session_t session = {.model = model, .inventory = inventory};
+    yoke_status_t status = yoke_problem_new(model, inventory, options, &session.problem);
+    if (status != YOKE_OK)
+        return status;
+    session.cache = yoke_cost_cache_new(session.problem);
+    session.best = calloc(1, sizeof *session.best);
+    if (session.cache == NULL || session.best == NULL)
+        status = yoke_fail_memory();
+    else
+        status = run(&session, out_plan);
+    for (size_t i = 0; i < session.rival_count; i++)
+        free(session.rivals[i].kind);
+    free(session.rivals);
+    free(session.best);
+    yoke_cost_cache_free(session.cache);
+    yoke_problem_free(session.problem);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_PARTITION_SEARCH_STATE_H
+#define YOKE_PARTITION_SEARCH_STATE_H
+
+/* What the parts of the search share: private to search*.c. */
+
+#include "partition/search.h"
+
+typedef struct yoke_node_ref {
+    double bound;
+    unsigned sheet;    /* index into sheets */
+    unsigned replicas; /* of the model in all shapes */
+} yoke_node_ref_t;
+
+typedef struct yoke_search {
+    const yoke_problem_t *problem;
+    yoke_cost_cache_t *cache;
+    yoke_sheet_t *sheets; /* every (micro-batch, recomputation, degrees) that can run */
+    unsigned *max_replicas; /* of each sheet, by memory */
+    size_t sheet_count;
+    yoke_placement_t placement;
+    yoke_evaluation_t evaluation;
+    uint64_t split[YOKE_MAX_STAGES]; /* of --split */
+    unsigned split_count;            /* 0: none */
+    uint64_t effort;                 /* left */
+    yoke_search_result_t *result;
+    yoke_status_t status; /* first failure inside a callback */
+} yoke_search_t;
+
+/* Steps of all pipelines together for a sheet. */
+unsigned yoke_search_steps(const yoke_search_t *search, const yoke_sheet_t *sheet);
+/* Is sharding of the optimizer state on for that many replicas? */
+bool yoke_search_sharded(const yoke_search_t *search, unsigned replicas);
+/* A candidate of the sheet without shapes. */
+void yoke_search_start(const yoke_sheet_t *sheet, yoke_candidate_t *out);
+/* Evaluate and keep when better. */
+void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *candidate);
+/* Sends between adjacent stages of the candidate's first shape as placed; false: no room. */
+bool yoke_search_sends(yoke_search_t *search, const yoke_candidate_t *candidate, unsigned shape,
+                       double *out_send);
+
+/* search_heuristic.c: good candidates of one node with one shape, or of a sheet with two. */
+void yoke_search_one_shape(yoke_search_t *search, yoke_sheet_t *sheet, unsigned replicas);
+void yoke_search_two_shapes(yoke_search_t *search, yoke_sheet_t *sheet);
+
+/* search_exact.c: everything of the node that could be better. False: out of effort. */
+bool yoke_search_exact_node(yoke_search_t *search, yoke_sheet_t *sheet, unsigned replicas);
+
+#endif
