@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_PARTITION_CHECK_H
+#define YOKE_PARTITION_CHECK_H
+
+/* Private to yoke_plan_check(): its parts. Each adds the faults that it finds. */
+
+#include "partition/faults.h"
+#include "partition/layout.h"
+
+/* Shards that a plan states, against the dimensions of its stages' layers. */
+void yoke_check_shards(const yoke_plan_t *plan, const yoke_model_t *model,
+                       yoke_faults_t *faults);
+
+/* Figures that a plan states, against those of the same placement made anew. */
+void yoke_check_values(const yoke_plan_t *stated, const yoke_plan_t *right,
+                       yoke_faults_t *faults);
+
+#endif
