@@ -47,7 +47,7 @@ for program in ./use_c ./use_cxx; do
 done
 
 echo "== find_package"
-cmake -S . -B build -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
+cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
     -DCMAKE_PREFIX_PATH="$prefix" -DLINK_FLAGS="${link[*]:-}" >"$work/consumer.log" 2>&1 ||
     { cat "$work/consumer.log"; fail "find_package(yoke)"; }
 cmake --build build >"$work/consumer.log" 2>&1 || { cat "$work/consumer.log"; fail "build"; }
