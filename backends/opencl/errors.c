@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of OpenCL codes (OpenCL 3.0 specification, appendix "Error Codes"; -1001 from
+ * cl_khr_icd). */
+#include "backends/opencl/cl.h"
+
+#define CODE(name, value)                                                                \
+    case value:                                                                          \
+        return "CL_" #name;
+
+const char *yoke_cl_error_name(int64_t code)
+{
+    switch (code) {
+        CODE(SUCCESS, 0)
+        CODE(DEVICE_NOT_FOUND, -1)
+        CODE(DEVICE_NOT_AVAILABLE, -2)
+        CODE(COMPILER_NOT_AVAILABLE, -3)
+        CODE(MEM_OBJECT_ALLOCATION_FAILURE, -4)
+        CODE(OUT_OF_RESOURCES, -5)
+        CODE(OUT_OF_HOST_MEMORY, -6)
+        CODE(PROFILING_INFO_NOT_AVAILABLE, -7)
+        CODE(MEM_COPY_OVERLAP, -8)
+        CODE(IMAGE_FORMAT_MISMATCH, -9)
+        CODE(IMAGE_FORMAT_NOT_SUPPORTED, -10)
+        CODE(BUILD_PROGRAM_FAILURE, -11)
+        CODE(MAP_FAILURE, -12)
+        CODE(MISALIGNED_SUB_BUFFER_OFFSET, -13)
+        CODE(EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, -14)
+        CODE(COMPILE_PROGRAM_FAILURE, -15)
+        CODE(LINKER_NOT_AVAILABLE, -16)
+        CODE(LINK_PROGRAM_FAILURE, -17)
+        CODE(DEVICE_PARTITION_FAILED, -18)
+        CODE(KERNEL_ARG_INFO_NOT_AVAILABLE, -19)
+        CODE(INVALID_VALUE, -30)
+        CODE(INVALID_DEVICE_TYPE, -31)
+        CODE(INVALID_PLATFORM, -32)
+        CODE(INVALID_DEVICE, -33)
+        CODE(INVALID_CONTEXT, -34)
+        CODE(INVALID_QUEUE_PROPERTIES, -35)
+        CODE(INVALID_COMMAND_QUEUE, -36)
+        CODE(INVALID_HOST_PTR, -37)
+        CODE(INVALID_MEM_OBJECT, -38)
+        CODE(INVALID_IMAGE_FORMAT_DESCRIPTOR, -39)
+        CODE(INVALID_IMAGE_SIZE, -40)
+        CODE(INVALID_SAMPLER, -41)
+        CODE(INVALID_BINARY, -42)
+        CODE(INVALID_BUILD_OPTIONS, -43)
+        CODE(INVALID_PROGRAM, -44)
+        CODE(INVALID_PROGRAM_EXECUTABLE, -45)
+        CODE(INVALID_KERNEL_NAME, -46)
+        CODE(INVALID_KERNEL_DEFINITION, -47)
+        CODE(INVALID_KERNEL, -48)
+        CODE(INVALID_ARG_INDEX, -49)
+        CODE(INVALID_ARG_VALUE, -50)
+        CODE(INVALID_ARG_SIZE, -51)
+        CODE(INVALID_KERNEL_ARGS, -52)
+        CODE(INVALID_WORK_DIMENSION, -53)
+        CODE(INVALID_WORK_GROUP_SIZE, -54)
+        CODE(INVALID_WORK_ITEM_SIZE, -55)
+        CODE(INVALID_GLOBAL_OFFSET, -56)
+        CODE(INVALID_EVENT_WAIT_LIST, -57)
+        CODE(INVALID_EVENT, -58)
+        CODE(INVALID_OPERATION, -59)
+        CODE(INVALID_GL_OBJECT, -60)
+        CODE(INVALID_BUFFER_SIZE, -61)
+        CODE(INVALID_MIP_LEVEL, -62)
+        CODE(INVALID_GLOBAL_WORK_SIZE, -63)
+        CODE(INVALID_PROPERTY, -64)
+        CODE(INVALID_IMAGE_DESCRIPTOR, -65)
+        CODE(INVALID_COMPILER_OPTIONS, -66)
+        CODE(INVALID_LINKER_OPTIONS, -67)
+        CODE(INVALID_DEVICE_PARTITION_COUNT, -68)
+        CODE(INVALID_PIPE_SIZE, -69)
+        CODE(INVALID_DEVICE_QUEUE, -70)
+        CODE(INVALID_SPEC_ID, -71)
+        CODE(MAX_SIZE_RESTRICTION_EXCEEDED, -72)
+        CODE(PLATFORM_NOT_FOUND_KHR, -1001)
+    default:
+        return (void *)0;
+    }
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An OpenCL device by portable kernels: copies, triad, and a matrix product with an 8 x
+ * 16 tile of registers in each work item. What it reaches is a lower bound of the device.
+ */
+#include "hal/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/opencl/cl.h"
+#include "base/text.h"
+#include "hal/loader.h"
+#include "hal/matrix.h"
+
+#define BUDGET 1.0 /* seconds a figure */
+#define WITH "portable OpenCL kernel"
+
+static const char source[] =
+    "__kernel void triad(__global float4 *a, __global const float4 *b,\n"
+    "                    __global const float4 *c)\n"
+    "{ size_t i = get_global_id(0); a[i] = b[i] + 3.0f * c[i]; }\n"
+    "__kernel void gemm(uint n, __global const float *a, __global const float16 *b,\n"
+    "                   __global float16 *c)\n"
+    "{\n"
+    "  uint col = get_global_id(0), row = get_global_id(1) * 8, ld = n / 16;\n"
+    "  float16 s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;\n"
+    "  __global const float *p = a + row * n;\n"
+    "  for (uint k = 0; k < n; k++) {\n"
+    "    float16 v = b[k * ld + col];\n"
+    "    s0 += p[k] * v; s1 += p[n + k] * v; s2 += p[2 * n + k] * v; s3 += p[3 * n + k] "
+    "* v;\n"
+    "    s4 += p[4 * n + k] * v; s5 += p[5 * n + k] * v; s6 += p[6 * n + k] * v;\n"
+    "    s7 += p[7 * n + k] * v;\n"
+    "  }\n"
+    "  __global float16 *q = c + row * ld + col;\n"
+    "  q[0] = s0; q[ld] = s1; q[2 * ld] = s2; q[3 * ld] = s3; q[4 * ld] = s4;\n"
+    "  q[5 * ld] = s5; q[6 * ld] = s6; q[7 * ld] = s7;\n"
+    "}\n";
+
+typedef struct bench {
+    int fd;
+    yoke_cl_t cl;
+    yoke_cl_work_t work;
+    yoke_cl_device_t device;
+    yoke_cl_context_t context;
+    yoke_cl_queue_t queue;
+    yoke_cl_program_t program;
+    size_t limit; /* largest buffer */
+} bench_t;
+
+static bool failed(const bench_t *bench, const char *what, const char *call, int32_t code)
+{
+    if (code == YOKE_CL_SUCCESS)
+        return false;
+    const char *name = yoke_cl_error_name(code);
+    char *text =
+        yoke_format("%s() returned %d (%s)", call, code, name != NULL ? name : "?");
+    yoke_measure_problem(bench->fd, what, WITH, text);
+    free(text);
+    return true;
+}
+
+/* --- set-up ------------------------------------------------------------------------- */
+
+static bool open_loader(bench_t *bench, const char *library)
+{
+    static const char *const names[] = {"libOpenCL.so.1", NULL};
+    yoke_library_t loader;
+    char *problem = NULL;
+    bool found;
+    yoke_cl_work_t *w = &bench->work;
+    const yoke_symbol_t symbols[] = {
+        {"clGetPlatformIDs", NULL, &bench->cl.get_platforms, false},
+        {"clGetPlatformInfo", NULL, &bench->cl.platform_info, false},
+        {"clGetDeviceIDs", NULL, &bench->cl.get_devices, false},
+        {"clGetDeviceInfo", NULL, &bench->cl.device_info, false},
+        {"clCreateContext", NULL, &w->create_context, false},
+        {"clCreateCommandQueue", NULL, &w->create_queue, false},
+        {"clCreateBuffer", NULL, &w->create_buffer, false},
+        {"clCreateProgramWithSource", NULL, &w->create_program, false},
+        {"clBuildProgram", NULL, &w->build_program, false},
+        {"clGetProgramBuildInfo", NULL, &w->build_info, false},
+        {"clCreateKernel", NULL, &w->create_kernel, false},
+        {"clSetKernelArg", NULL, &w->set_argument, false},
+        {"clEnqueueNDRangeKernel", NULL, &w->launch, false},
+        {"clEnqueueWriteBuffer", NULL, &w->write_buffer, false},
+        {"clEnqueueReadBuffer", NULL, &w->read_buffer, false},
+        {"clFinish", NULL, &w->finish, false},
+    };
+    setenv("OCL_ICD_VENDORS", library, 1);
+    setenv("OCL_ICD_FILENAMES", library, 1);
+    if (!yoke_library_open("OPENCL", names, &loader, &problem, &found)) {
+        yoke_measure_problem(bench->fd, "set-up", WITH, problem);
+        free(problem);
+        return false;
+    }
+    return yoke_library_resolve(&loader, symbols, sizeof symbols / sizeof *symbols) ==
+           NULL;
+}
+
+static bool find_device(bench_t *bench, const char *platform, unsigned index)
+{
+    yoke_cl_platform_t platforms[64] = {0};
+    yoke_cl_device_t devices[256] = {0};
+    uint32_t platform_count = 0, count = 0;
+    int32_t code = bench->cl.get_platforms(64, platforms, &platform_count);
+    if (failed(bench, "set-up", "clGetPlatformIDs", code))
+        return false;
+    for (uint32_t i = 0; i < platform_count && i < 64; i++) {
+        char name[512] = "";
+        bench->cl.platform_info(platforms[i], YOKE_CL_PLATFORM_NAME, sizeof name - 1,
+                                name, NULL);
+        if (strcmp(name, platform) != 0)
+            continue;
+        code =
+            bench->cl.get_devices(platforms[i], YOKE_CL_TYPE_ALL, 256, devices, &count);
+        if (code == YOKE_CL_SUCCESS && index < count) {
+            bench->device = devices[index];
+            return true;
+        }
+    }
+    yoke_measure_problem(bench->fd, "set-up", WITH, "the device is no longer there");
+    return false;
+}
+
+static bool build(bench_t *bench)
+{
+    const char *text = source;
+    int32_t code = 0;
+    const yoke_cl_work_t *w = &bench->work;
+    bench->context = w->create_context(NULL, 1, &bench->device, NULL, NULL, &code);
+    if (failed(bench, "set-up", "clCreateContext", code))
+        return false;
+    /* Not the ...WithProperties form of 2.0: it never returns on some 1.x platforms. */
+    bench->queue = w->create_queue(bench->context, bench->device, 0, &code);
+    if (failed(bench, "set-up", "clCreateCommandQueue", code))
+        return false;
+    bench->program = w->create_program(bench->context, 1, &text, NULL, &code);
+    if (failed(bench, "set-up", "clCreateProgramWithSource", code))
+        return false;
+    code = w->build_program(bench->program, 1, &bench->device, "", NULL, NULL);
+    return !failed(bench, "set-up", "clBuildProgram", code);
+}
+
+static void find_limit(bench_t *bench)
+{
+    uint64_t largest = 0, global = 0;
+    bench->cl.device_info(bench->device, YOKE_CL_DEVICE_MAX_MEM_ALLOC_SIZE,
+                          sizeof largest, &largest, NULL);
+    bench->cl.device_info(bench->device, YOKE_CL_DEVICE_GLOBAL_MEM_SIZE, sizeof global,
+                          &global, NULL);
+    if (largest == 0 || largest > global / 8)
+        largest = global / 8;
+    bench->limit = (size_t)largest;
+}
+
+static yoke_cl_memory_t buffer(const bench_t *bench, const char *what, size_t bytes)
+{
+    int32_t code = 0;
+    yoke_cl_memory_t memory = bench->work.create_buffer(
+        bench->context, YOKE_CL_MEM_READ_WRITE, bytes, NULL, &code);
+    return failed(bench, what, "clCreateBuffer", code) ? NULL : memory;
+}
+
+static bool put(const bench_t *bench, const char *what, yoke_cl_memory_t memory,
+                const void *data, size_t bytes)
+{
+    return !failed(
+        bench, what, "clEnqueueWriteBuffer",
+        bench->work.write_buffer(bench->queue, memory, 1, 0, bytes, data, 0, NULL, NULL));
+}
+
+static bool get(const bench_t *bench, const char *what, yoke_cl_memory_t memory,
+                void *data, size_t bytes)
+{
+    return !failed(
+        bench, what, "clEnqueueReadBuffer",
+        bench->work.read_buffer(bench->queue, memory, 1, 0, bytes, data, 0, NULL, NULL));
+}
+
+/* --- copies ------------------------------------------------------------------------- */
+
+static void measure_copies(const bench_t *bench)
+{
+    static const char *const names[2] = {"copy to device", "copy from device"};
+    size_t bytes = (size_t)64 << 20;
+    if (bytes > bench->limit)
+        bytes = bench->limit & ~(size_t)4095;
+    unsigned char *data = malloc(bytes), *back = calloc(1, bytes);
+    yoke_cl_memory_t memory = buffer(bench, names[0], bytes);
+    yoke_timing_t timings[2] = {{.runs = 0}, {.runs = 0}};
+    bool fine = data != NULL && back != NULL && memory != NULL && bytes > 0;
+    for (size_t i = 0; fine && i < bytes; i++)
+        data[i] = (unsigned char)(i * 31 + (i >> 12));
+    /* The first touch of the pages is no transfer. */
+    fine = fine && put(bench, names[0], memory, data, bytes) &&
+           get(bench, names[1], memory, back, bytes);
+    for (int way = 0; fine && way < 2; way++) {
+        while (fine && yoke_timing_more(&timings[way], BUDGET)) {
+            double begin = yoke_measure_now();
+            fine = way == 0 ? put(bench, names[way], memory, data, bytes)
+                            : get(bench, names[way], memory, back, bytes);
+            yoke_timing_add(&timings[way], yoke_measure_now() - begin);
+        }
+    }
+    if (fine && memcmp(data, back, bytes) != 0)
+        yoke_measure_problem(bench->fd, names[1], WITH,
+                             "the bytes that came back are wrong");
+    else if (fine)
+        for (int way = 0; way < 2; way++)
+            yoke_measure_put(bench->fd, names[way], "clEnqueueWrite/ReadBuffer", NULL,
+                             (double)bytes, &timings[way], false);
+    free(data);
+    free(back);
+}
+
+/* --- kernels ------------------------------------------------------------------------ */
+
+static bool launch(const bench_t *bench, const char *what, yoke_cl_kernel_t kernel,
+                   unsigned dimensions, const size_t *global)
+{
+    return !failed(bench, what, "clEnqueueNDRangeKernel",
+                   bench->work.launch(bench->queue, kernel, dimensions, NULL, global,
+                                      NULL, 0, NULL, NULL)) &&
+           !failed(bench, what, "clFinish", bench->work.finish(bench->queue));
+}
+
+static bool time_kernel(const bench_t *bench, const char *what, yoke_cl_kernel_t kernel,
+                        unsigned dimensions, const size_t *global, yoke_timing_t *timing)
+{
+    bool fine = launch(bench, what, kernel, dimensions, global); /* compiles here */
+    while (fine && yoke_timing_more(timing, BUDGET)) {
+        double begin = yoke_measure_now();
+        fine = launch(bench, what, kernel, dimensions, global);
+        yoke_timing_add(timing, yoke_measure_now() - begin);
+    }
+    return fine;
+}
+
+static yoke_cl_kernel_t make_kernel(const bench_t *bench, const char *what,
+                                    const char *name)
+{
+    int32_t code = 0;
+    yoke_cl_kernel_t kernel = bench->work.create_kernel(bench->program, name, &code);
+    return failed(bench, what, "clCreateKernel", code) ? NULL : kernel;
+}
+
+static bool triad_right(const float *a, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != (float)(i % 512) + 3.0f * (float)(i % 64))
+            return false;
+    return true;
+}
+
+static void measure_triad(const bench_t *bench)
+{
+    static const char what[] = "memory triad";
+    size_t bytes = (size_t)128 << 20;
+    while (bytes > bench->limit && bytes > 65536)
+        bytes /= 2;
+    size_t count = bytes / sizeof(float), global = count / 4;
+    yoke_cl_memory_t memories[3];
+    yoke_cl_kernel_t kernel = make_kernel(bench, what, "triad");
+    float *data = calloc(count, sizeof *data);
+    yoke_timing_t timing = {0};
+    bool fine = kernel != NULL && data != NULL;
+    for (uint32_t i = 0; fine && i < 3; i++) {
+        memories[i] = buffer(bench, what, bytes);
+        fine = memories[i] != NULL &&
+               !failed(
+                   bench, what, "clSetKernelArg",
+                   bench->work.set_argument(kernel, i, sizeof memories[i], &memories[i]));
+    }
+    for (size_t i = 0; fine && i < count; i++)
+        data[i] = (float)(i % 512);
+    fine = fine && put(bench, what, memories[1], data, bytes);
+    for (size_t i = 0; fine && i < count; i++)
+        data[i] = (float)(i % 64);
+    fine = fine && put(bench, what, memories[2], data, bytes) &&
+           time_kernel(bench, what, kernel, 1, &global, &timing) &&
+           get(bench, what, memories[0], data, bytes);
+    if (fine && !triad_right(data, count))
+        yoke_measure_problem(bench->fd, what, WITH, "the result is wrong");
+    else if (fine)
+        yoke_measure_put(bench->fd, what, WITH, NULL, 3.0 * (double)bytes, &timing, true);
+    free(data);
+}
+
+static void measure_matrix(const bench_t *bench)
+{
+    static const char what[] = "fp32 matrix product";
+    const size_t n = 1024, bytes = n * n * sizeof(float);
+    const size_t global[2] = {n / 16, n / 8};
+    const uint32_t size = (uint32_t)n;
+    float *host[3] = {malloc(bytes), malloc(bytes), calloc(1, bytes)};
+    yoke_cl_memory_t memories[3];
+    yoke_timing_t timing = {0};
+    yoke_cl_kernel_t kernel = make_kernel(bench, what, "gemm");
+    bool fine = kernel != NULL && host[0] != NULL && host[1] != NULL && host[2] != NULL;
+    if (fine) {
+        yoke_matrix_fill_single(host[0], n, 1);
+        yoke_matrix_fill_single(host[1], n, 2);
+        fine = !failed(bench, what, "clSetKernelArg",
+                       bench->work.set_argument(kernel, 0, sizeof size, &size));
+    }
+    for (uint32_t i = 0; fine && i < 3; i++) {
+        memories[i] = buffer(bench, what, bytes);
+        fine = memories[i] != NULL && put(bench, what, memories[i], host[i], bytes) &&
+               !failed(bench, what, "clSetKernelArg",
+                       bench->work.set_argument(kernel, i + 1, sizeof memories[i],
+                                                &memories[i]));
+    }
+    fine = fine && time_kernel(bench, what, kernel, 2, global, &timing) &&
+           get(bench, what, memories[2], host[2], bytes);
+    if (fine && !yoke_matrix_check_single(host[0], host[1], host[2], n))
+        yoke_measure_problem(bench->fd, what, WITH, "the result is wrong");
+    else if (fine)
+        yoke_measure_put(bench->fd, what, WITH, "fp32", 2.0 * (double)(n * n * n),
+                         &timing, true);
+    for (size_t i = 0; i < 3; i++)
+        free(host[i]);
+}
+
+void yoke_measure_opencl(const char *library, const char *platform, unsigned index,
+                         int fd)
+{
+    bench_t bench = {.fd = fd};
+    if (!open_loader(&bench, library) || !find_device(&bench, platform, index) ||
+        !build(&bench))
+        return;
+    find_limit(&bench);
+    measure_copies(&bench);
+    measure_triad(&bench);
+    measure_matrix(&bench);
+    /* The process ends now; nothing is released. */
+}
