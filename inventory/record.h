@@ -26,6 +26,7 @@ typedef struct yoke_record {
     char *uuid_text;
     char *partition; /* slice of the card at pci / parent_uuid */
     char *parent_uuid;
+    yoke_pci_t parent_pci; /* of an SR-IOV virtual function: its physical function */
     bool partitioned;    /* whole card whose slices alone can be scheduled */
     char *hidden_by;     /* variable that hides it */
     char *health;        /* "ok" "faulty" "lost" */
