@@ -24,8 +24,9 @@ typedef struct yoke_record {
     bool has_uuid;
     uint8_t uuid[16];
     char *uuid_text;
-    char *partition; /* slice of the card at pci / parent_uuid */
+    char *partition; /* slice of the card at pci / parent_uuid; virtual function */
     char *parent_uuid;
+    yoke_pci_t parent_pci; /* physical function of an SR-IOV virtual function */
     yoke_pci_t parent_pci; /* of an SR-IOV virtual function: its physical function */
     bool partitioned;    /* whole card whose slices alone can be scheduled */
     char *hidden_by;     /* variable that hides it */
