@@ -168,23 +168,23 @@ static void measure_memory(const evaluator_t *run, const yoke_pipeline_t *pipeli
     }
 }
 
-/* Everything of a stage that follows its last backward. */
+/* What a stage does after its last backward, and what it holds. The exchange is still
+ * whole: how much of it hides is known when all pipelines are. */
 static yoke_status_t finish_stage(const evaluator_t *run, const yoke_pipeline_t *pipeline,
                                   unsigned index, yoke_stage_result_t *result)
 {
     const yoke_stage_t *stage = &pipeline->stages[index];
-    const yoke_constants_t *constants = run->problem->constants;
     double parameters, update, sync;
     unsigned ranks_min, ranks_max;
     yoke_status_t status = measure_update(run, stage, &parameters, &update);
     if (status == YOKE_OK)
-        status = yoke_stage_sync_time(run->problem, run->cache, run->layout, stage,
-                                      parameters * constants->gradient_exchange_bytes,
-                                      &ranks_min, &ranks_max, &sync);
+        status = yoke_stage_sync_time(
+            run->problem, run->cache, run->layout, stage,
+            parameters * run->problem->constants->gradient_exchange_bytes, &ranks_min,
+            &ranks_max, &sync);
     if (status != YOKE_OK)
         return status;
-    double hidden = sync < result->backward ? sync : result->backward;
-    result->sync = sync - constants->data_overlap * hidden;
+    result->sync = sync;
     result->optimizer = update;
     if (run->layout->sharded_optimizer && ranks_min > 1)
         result->optimizer /= (double)ranks_min;
@@ -202,17 +202,18 @@ static long find_stage(const yoke_model_t *model, const yoke_pipeline_t *pipelin
     return -1;
 }
 
-/* A matrix that embedding and head share, on two stages: both add up its gradients. */
-static void sync_tied(const evaluator_t *run, const yoke_pipeline_t *pipeline,
-                      yoke_stage_result_t *results)
+/* A matrix that embedding and head share, on two stages: both add up its gradients.
+ * Seconds for one stage; 0 where it is not one of the two. */
+static double tied_sync(const evaluator_t *run, const yoke_pipeline_t *pipeline,
+                        unsigned index)
 {
     const yoke_model_t *model = run->problem->model;
     if (!model->tied || pipeline->stage_count < 2)
-        return;
+        return 0;
     long first = find_stage(model, pipeline, YOKE_LAYER_EMBEDDING);
     long last = find_stage(model, pipeline, YOKE_LAYER_HEAD);
-    if (first < 0 || last < 0 || first == last)
-        return;
+    if (first < 0 || last < 0 || first == last || (index != first && index != last))
+        return 0;
     const yoke_stage_t *a = &pipeline->stages[first], *b = &pipeline->stages[last];
     double bytes = (double)model->vocabulary * (double)model->hidden *
                    run->problem->constants->gradient_exchange_bytes;
@@ -225,8 +226,7 @@ static void sync_tied(const evaluator_t *run, const yoke_pipeline_t *pipeline,
                           &b->replicas[r % b->replica_count], &rate, &latency);
         slowest = larger(slowest, yoke_cost_all_reduce(2, bytes, rate, latency));
     }
-    results[first].sync += slowest;
-    results[last].sync += slowest;
+    return slowest;
 }
 
 static bool share_layers(const yoke_stage_t *a, const yoke_stage_t *b)
@@ -234,25 +234,45 @@ static bool share_layers(const yoke_stage_t *a, const yoke_stage_t *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* An exchange starts when all that hold one of the stage's layers are done. */
-static double sync_start(const evaluator_t *run, const yoke_stage_t *stage)
+/*
+ * When the exchange of a stage's gradients can be exposed, and when it begins in effect.
+ * All that hold one of its layers take part; each has a part of the exchange behind its
+ * own last backward, and the one that is ready last counts.
+ */
+static void get_sync_start(const evaluator_t *run, const yoke_stage_t *stage, double sync,
+                           double *out_ready, double *out_begin)
 {
     const yoke_stage_result_t *result = run->out->stages;
-    double start = 0;
+    *out_ready = *out_begin = 0;
     for (unsigned p = 0; p < run->layout->pipeline_count; p++)
-        for (unsigned s = 0; s < run->layout->pipelines[p].stage_count; s++, result++)
-            if (share_layers(&run->layout->pipelines[p].stages[s], stage))
-                start = larger(start, result->end);
-    return start;
+        for (unsigned s = 0; s < run->layout->pipelines[p].stage_count; s++, result++) {
+            if (!share_layers(&run->layout->pipelines[p].stages[s], stage))
+                continue;
+            double hidden = sync < result->backward ? sync : result->backward;
+            hidden *= run->problem->constants->data_overlap;
+            *out_ready = larger(*out_ready, result->end);
+            *out_begin = larger(*out_begin, result->end - hidden);
+        }
+}
+
+/* Leave of a stage's exchange what is exposed; returns when that begins. */
+static double expose_sync(const evaluator_t *run, const yoke_stage_t *stage,
+                          yoke_stage_result_t *result)
+{
+    double ready, begin;
+    get_sync_start(run, stage, result->sync, &ready, &begin);
+    result->sync = larger(begin + result->sync - ready, 0);
+    return ready;
 }
 
 static void finish_step(const evaluator_t *run)
 {
-    const yoke_stage_result_t *result = run->out->stages;
+    yoke_stage_result_t *result = run->out->stages;
     double end = 0;
     for (unsigned p = 0; p < run->layout->pipeline_count; p++)
         for (unsigned s = 0; s < run->layout->pipelines[p].stage_count; s++, result++) {
-            double start = sync_start(run, &run->layout->pipelines[p].stages[s]);
+            double start = expose_sync(run, &run->layout->pipelines[p].stages[s], result);
+            result->sync += tied_sync(run, &run->layout->pipelines[p], s);
             double synced = start + result->sync;
             double updated = synced + result->optimizer;
             end = larger(end, updated);
@@ -298,8 +318,6 @@ yoke_status_t yoke_evaluate(const yoke_problem_t *problem, yoke_cost_cache_t *ca
             status = simulate(&run, p, results);
         for (unsigned s = 0; status == YOKE_OK && s < pipeline->stage_count; s++)
             status = finish_stage(&run, pipeline, s, &results[s]);
-        if (status == YOKE_OK)
-            sync_tied(&run, pipeline, results);
         results += pipeline->stage_count;
     }
     if (status != YOKE_OK)
