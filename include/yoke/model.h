@@ -52,6 +52,11 @@ typedef struct yoke_tensor {
     yoke_shard_t shard;
     bool matmul;       /**< true: a weight of a matrix multiplication over all tokens */
     bool tied;         /**< shares storage with the embedding: 0 parameters of its own */
+    /* Elements kept per token until the backward pass because of this tensor's operation,
+     * all active copies together (docs/model-document.md lists them). */
+    uint64_t kept;      /**< whole on every tensor-parallel rank: inputs of matmuls and norms */
+    uint64_t kept_cut;  /**< divided along with the tensor: queries, MLP columns, expert outputs */
+    uint64_t kept_fp32; /**< whole, and 4 bytes each whatever the data type: router scores */
 } yoke_tensor_t;
 
 /** Score-and-mix part of attention (softmax or linear); none: heads = 0. */
@@ -64,6 +69,8 @@ typedef struct yoke_attention {
     bool linear;       /**< linear attention or state space: cost grows with s, not s^2 */
     uint64_t state;    /**< linear: state elements per head (qk_dim x v_dim); else 0 */
     uint64_t cache_per_token; /**< elements kept per token for decoding */
+    bool chunked;      /**< `window` is a chunk: a token sees its own chunk only (Llama 4) */
+    uint64_t index_heads, index_dim; /**< scoring heads that choose `window` keys; 0: none */
 } yoke_attention_t;
 
 typedef struct yoke_layer {
@@ -86,6 +93,7 @@ typedef struct yoke_model {
     char *name;
     char *architecture;
     uint64_t hidden, vocabulary, heads, kv_heads, head_dim;
+    uint64_t positions;         /**< longest sequence that the model was made for; 0 unknown */
     uint64_t experts;           /**< routed experts of a layer, 0: dense */
     bool tied;                  /**< head shares the embedding's matrix */
     uint64_t parameters_total;  /**< every stored parameter once */
@@ -110,7 +118,7 @@ typedef struct yoke_model_options {
 /**
  * Read a model: a Hugging Face config.json, a folder that holds one, a safetensors file or
  * index beside one, or a yoke-model/1 document (told apart by its content). `options` may be
- * NULL.
+ * NULL. A bare name ("llama-3.1-8b") that is no file is looked up among the bundled models.
  * @retval YOKE_ERR_UNSUPPORTED  unknown architecture; the message lists the known ones
  * @retval YOKE_ERR_BAD_INPUT    malformed, a missing or impossible number
  */
@@ -138,6 +146,8 @@ typedef struct yoke_layer_work {
     double activation_bytes_selective; /**< with the attention core recomputed */
     double boundary_bytes;  /**< tensor passed on to the next layer */
     double cache_bytes;     /**< decoding cache for these tokens */
+    double activation_cut_bytes; /**< the part of activation_bytes that tensor parallelism divides */
+    double logit_bytes;     /**< head: logits in 4 bytes each, NOT in activation_bytes */
 } yoke_layer_work_t;
 void yoke_layer_get_work(const yoke_layer_t *layer, double batch, double sequence,
                          unsigned element_size, yoke_layer_work_t *out_work);
