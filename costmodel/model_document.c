@@ -140,7 +140,7 @@ static bool follows(const char *name, const char *next)
            memcmp(name, next, stem) == 0 && next_number == number + 1;
 }
 
-static size_t run_length(const yoke_model_t *model, size_t first)
+size_t yoke_model_run(const yoke_model_t *model, size_t first)
 {
     size_t last = first;
     while (last + 1 < model->layer_count &&
@@ -194,7 +194,7 @@ yoke_status_t yoke_model_to_json(const yoke_model_t *model, bool whole, json_t *
     }
     add_header(model, root);
     for (size_t i = 0; i < model->layer_count;) {
-        size_t repeat = run_length(model, i);
+        size_t repeat = yoke_model_run(model, i);
         json_array_append_new(layers, layer_to_json(&model->layers[i], repeat));
         i += repeat;
     }

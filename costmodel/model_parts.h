@@ -29,6 +29,9 @@ bool yoke_layer_count(const yoke_layer_t *layer, uint64_t *out_parameters,
                       uint64_t *out_active);
 /* Equal but for the name. */
 bool yoke_layer_equal(const yoke_layer_t *a, const yoke_layer_t *b);
+/* How many layers from `first` on are equal and numbered one after the other; at least 1.
+ */
+size_t yoke_model_run(const yoke_model_t *model, size_t first);
 
 /*
  * Layer counts, totals and digest; parameters_other must be set. `name` stands in
