@@ -26,13 +26,12 @@ typedef struct yoke_record {
     char *uuid_text;
     char *partition; /* slice of the card at pci / parent_uuid; virtual function */
     char *parent_uuid;
-    yoke_pci_t parent_pci; /* physical function of an SR-IOV virtual function */
     yoke_pci_t parent_pci; /* of an SR-IOV virtual function: its physical function */
-    bool partitioned;    /* whole card whose slices alone can be scheduled */
-    char *hidden_by;     /* variable that hides it */
-    char *health;        /* "ok" "faulty" "lost" */
-    bool memory_refused; /* the query was answered "not supported" or "no permission" */
-    bool integrated;     /* shares the host's memory (unified) */
+    bool partitioned;      /* whole card whose slices alone can be scheduled */
+    char *hidden_by;       /* variable that hides it */
+    char *health;          /* "ok" "faulty" "lost" */
+    bool memory_refused;   /* the query was answered "not supported" or "no permission" */
+    bool integrated;       /* shares the host's memory (unified) */
     yoke_quantity_t memory_total, memory_free, memory_usable;
     yoke_quantity_t compute[YOKE_DTYPE_COUNT];
     yoke_quantity_t bandwidth;
