@@ -85,33 +85,6 @@ static void add_tensor(const work_t *work, const yoke_tensor_t *tensor, parts_t 
     }
 }
 
-/* Keys that a query of a causal sequence sees, on average. */
-static double mean_keys(const yoke_attention_t *attention, double sequence)
-{
-    double window = (double)attention->window;
-    if (attention->window == 0 || window >= sequence)
-        return sequence / 2;
-    if (attention->chunked)
-        return window / 2;
-    return window - window * window / (2 * sequence);
-}
-
-static double attention_flops(const yoke_attention_t *attention, double tokens,
-                              double sequence)
-{
-    double heads = (double)attention->heads;
-    double width = (double)attention->qk_dim + (double)attention->v_dim;
-    /* Heads that choose the keys score all of them. */
-    double index = (double)attention->index_heads * (double)attention->index_dim;
-    if (!attention->linear)
-        return 2 * tokens * mean_keys(attention, sequence) * heads * width +
-               tokens * sequence * index;
-    double state = attention->state > 0
-                       ? (double)attention->state
-                       : (double)attention->qk_dim * (double)attention->v_dim;
-    return 4 * tokens * heads * state; /* update the state, read it */
-}
-
 static void add_attention(const work_t *work, parts_t *parts)
 {
     const yoke_attention_t *attention = &work->layer->attention;
@@ -122,7 +95,10 @@ static void add_attention(const work_t *work, parts_t *parts)
     double kv = larger((double)attention->kv_heads / shards, 1);
     double qk_dim = (double)attention->qk_dim, v_dim = (double)attention->v_dim;
     double moved = work->tokens * (heads + kv) * (qk_dim + v_dim) * work->size;
-    double flops = attention_flops(attention, work->tokens, work->sequence);
+    yoke_layer_work_t whole;
+    yoke_layer_get_work(work->layer, work->batch, work->sequence, (unsigned)work->size,
+                        &whole);
+    double flops = whole.attention_flops;
     double rate = work->rates->compute * work->constants->attention_fraction;
     parts->attention += gemm_latency(work) +
                         larger(flops / shards / rate, moved / work->rates->bandwidth);

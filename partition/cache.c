@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "costmodel/model_parts.h"
+
 typedef struct entry {
     uint64_t key[2]; /* class and tp, micro-batch and recomputation */
     yoke_cost_table_t table;
@@ -22,42 +24,12 @@ struct yoke_cost_cache {
     yoke_scratch_t scratch;
 };
 
-static bool same_tensor(const yoke_tensor_t *a, const yoke_tensor_t *b)
-{
-    return a->rows == b->rows && a->columns == b->columns && a->copies == b->copies &&
-           a->active == b->active && a->shard == b->shard && a->matmul == b->matmul &&
-           a->kept == b->kept && a->kept_cut == b->kept_cut &&
-           a->kept_fp32 == b->kept_fp32 && a->tied == b->tied;
-}
-
-static bool same_attention(const yoke_attention_t *a, const yoke_attention_t *b)
-{
-    return a->heads == b->heads && a->kv_heads == b->kv_heads && a->qk_dim == b->qk_dim &&
-           a->v_dim == b->v_dim && a->window == b->window && a->linear == b->linear &&
-           a->state == b->state && a->chunked == b->chunked &&
-           a->index_heads == b->index_heads && a->index_dim == b->index_dim;
-}
-
-static bool same_layer(const yoke_layer_t *a, const yoke_layer_t *b)
-{
-    if (a->kind != b->kind || a->tensor_count != b->tensor_count ||
-        a->hidden != b->hidden || a->ffn != b->ffn || a->gated != b->gated ||
-        a->experts != b->experts || a->experts_active != b->experts_active ||
-        a->expert_ffn != b->expert_ffn || a->shared_ffn != b->shared_ffn ||
-        a->parallel != b->parallel || !same_attention(&a->attention, &b->attention))
-        return false;
-    for (size_t i = 0; i < a->tensor_count; i++)
-        if (!same_tensor(&a->tensors[i], &b->tensors[i]))
-            return false;
-    return true;
-}
-
 static void find_equal_layers(const yoke_model_t *model, size_t *like)
 {
     for (size_t i = 0; i < model->layer_count; i++) {
         like[i] = i;
         for (size_t j = 0; j < i; j++)
-            if (like[j] == j && same_layer(&model->layers[i], &model->layers[j])) {
+            if (like[j] == j && yoke_layer_equal(&model->layers[i], &model->layers[j])) {
                 like[i] = j;
                 break;
             }

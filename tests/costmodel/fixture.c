@@ -14,6 +14,8 @@ static void add(yoke_layer_t *layer, yoke_tensor_t tensor)
     if (tensor.copies == 0)
         tensor.copies = tensor.active = 1;
     assert_true(layer->tensor_count < MAX_TENSORS);
+    static char name[] = "tensor";
+    tensor.name = name;
     layer->tensors[layer->tensor_count++] = tensor;
 }
 
