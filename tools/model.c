@@ -43,7 +43,7 @@ static const yoke_option_t options[] = {
      .help = "Format of CONFIG. Only hf (config.json of Hugging Face) in this version; "
              "yoke-model/1 documents are told apart by themselves."},
     {.name = "layers",
-     .help = "List every layer, not runs of equal ones.",
+     .help = "List every layer, not one row for equal ones.",
      .heading = "Output"},
     {.name = NULL},
 };
@@ -126,15 +126,45 @@ static yoke_layer_work_t work_of(const view_t *view, size_t layer)
     return work;
 }
 
-/* "layers.0-31" for a run. */
-static char *run_name(const yoke_model_t *model, size_t first, size_t count)
+/* Layers that are shown in one row: equal ones, wherever they stand in the stack. */
+typedef struct row {
+    size_t first, count;
+    yoke_text_t name; /* "layers.0-3,8" */
+} row_t;
+
+enum { MOST_ROWS = 64 }; /* a stack of more kinds of layers gets a row for every run */
+
+static size_t stem_of(const char *name)
+{
+    size_t stem = strlen(name);
+    while (stem > 0 && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+        stem--;
+    return stem;
+}
+
+/* Append layers first..last: a comma before, unless the row is new. */
+static void row_add(const yoke_model_t *model, row_t *row, size_t first, size_t count)
 {
     const char *name = model->layers[first].name;
     const char *last = model->layers[first + count - 1].name;
-    size_t stem = strlen(last);
-    while (stem > 0 && last[stem - 1] >= '0' && last[stem - 1] <= '9')
-        stem--;
-    return count == 1 ? yoke_strdup(name) : yoke_format("%s-%s", name, last + stem);
+    if (row->count == 0)
+        yoke_text_add(&row->name, name);
+    else
+        yoke_text_printf(&row->name, ",%s", name + stem_of(name));
+    if (count > 1)
+        yoke_text_printf(&row->name, "-%s", last + stem_of(last));
+    if (row->count == 0)
+        row->first = first;
+    row->count += count;
+}
+
+static row_t *row_for(const view_t *view, row_t *rows, size_t *count, size_t layer)
+{
+    const yoke_layer_t *layers = view->model->layers;
+    for (size_t i = 0; !view->every && i < *count && i < MOST_ROWS; i++)
+        if (yoke_layer_equal(&layers[rows[i].first], &layers[layer]))
+            return &rows[i];
+    return &rows[(*count)++];
 }
 
 static bool is_sparse(const yoke_model_t *model)
@@ -142,16 +172,14 @@ static bool is_sparse(const yoke_model_t *model)
     return model->parameters_active != model->parameters_total;
 }
 
-static void add_row(const view_t *view, size_t first, size_t count, yoke_table_t *table)
+static void print_row(const view_t *view, const row_t *row, yoke_table_t *table)
 {
-    const yoke_layer_t *layer = &view->model->layers[first];
-    yoke_layer_work_t work = work_of(view, first);
+    const yoke_layer_t *layer = &view->model->layers[row->first];
+    yoke_layer_work_t work = work_of(view, row->first);
     double weights = (double)layer->parameters * yoke_dtype_size(view->dtype);
     char text[32];
-    char *name = run_name(view->model, first, count);
-    yoke_table_cell(table, name);
-    free(name);
-    yoke_table_cellf(table, "%zu", count);
+    yoke_table_cell(table, yoke_text_get(&row->name));
+    yoke_table_cellf(table, "%zu", row->count);
     yoke_table_cell(table, yoke_show_count(layer->parameters, text));
     if (is_sparse(view->model))
         yoke_table_cell(table, yoke_show_count(layer->active, text));
@@ -160,22 +188,36 @@ static void add_row(const view_t *view, size_t first, size_t count, yoke_table_t
     yoke_table_cell(table, yoke_show_bytes(work.activation_bytes, text));
 }
 
-static void print_layers(const view_t *view, yoke_text_t *out)
+static yoke_table_t *new_table(const yoke_model_t *model)
 {
     static const char *const dense[] = {"~layers", ">x",       ">parameters",
                                         ">GFLOP",  ">weights", ">activations"};
     static const char *const sparse[] = {"~layers", ">x",       ">parameters", ">active",
                                          ">GFLOP",  ">weights", ">activations"};
+    return is_sparse(model) ? yoke_table_new(sparse, 7) : yoke_table_new(dense, 6);
+}
+
+static yoke_status_t print_layers(const view_t *view, yoke_text_t *out)
+{
     const yoke_model_t *model = view->model;
-    yoke_table_t *table =
-        is_sparse(model) ? yoke_table_new(sparse, 7) : yoke_table_new(dense, 6);
+    size_t row_count = 0;
+    row_t *rows = calloc(model->layer_count, sizeof *rows);
+    if (rows == NULL)
+        return yoke_fail_memory();
     for (size_t i = 0; i < model->layer_count;) {
         size_t count = view->every ? 1 : yoke_model_run(model, i);
-        add_row(view, i, count, table);
+        row_add(model, row_for(view, rows, &row_count, i), i, count);
         i += count;
+    }
+    yoke_table_t *table = new_table(model);
+    for (size_t i = 0; i < row_count; i++) {
+        print_row(view, &rows[i], table);
+        yoke_text_free(&rows[i].name);
     }
     yoke_table_print(table, 80, 0, out);
     yoke_table_free(table);
+    free(rows);
+    return YOKE_OK;
 }
 
 static void print_parameters(const view_t *view, yoke_text_t *out)
@@ -232,11 +274,12 @@ static int show_table(const yoke_args_t *args, const yoke_model_t *model)
         return code;
     print_parameters(&view, &out);
     print_work(&view, &out);
-    print_layers(&view, &out);
+    yoke_status_t status = print_layers(&view, &out);
     yoke_text_add(&out,
                   "GFLOP (forward), weights and activations are those of one layer.\n");
-    yoke_status_t status =
-        out.failed ? yoke_fail_memory() : yoke_write_output("-", yoke_text_get(&out));
+    if (status == YOKE_OK)
+        status =
+            out.failed ? yoke_fail_memory() : yoke_write_output("-", yoke_text_get(&out));
     yoke_text_free(&out);
     return yoke_status_exit_code(status);
 }
