@@ -31,9 +31,13 @@ struct yoke_backend {
     const char *name;             /* also the runtime's name in views */
     const char *library_key;      /* $YOKE_LIB_<KEY> overrides the library; NULL: none */
     const char *const *libraries; /* sonames, tried in this order; NULL-terminated */
-    const char *hidden_as; /* runtime name for inventory/visibility.h; NULL: no masks */
-    bool on_request;       /* probed only when named */
-    bool vendor_files;     /* one probe per OpenCL vendor file */
+    const char
+        *hidden_as; /* runtime name for the rules of inventory/visibility.h, or NULL */
+    /* Variables that may hide devices; removed for the second, complete enumeration.
+     * NULL: those of hidden_as, if any. */
+    const char *const *masks;
+    bool on_request;                         /* probed only when named */
+    bool vendor_files;                       /* one probe per OpenCL vendor file */
     void (*probe)(yoke_probe_run_t *run);    /* NULL: nothing to load (the host) */
     const char *(*error_name)(int64_t code); /* NULL for an unknown code */
     const char *missing;                     /* what it means when no library is there */

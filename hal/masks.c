@@ -14,6 +14,27 @@
 #include "inventory/document.h"
 #include "inventory/visibility.h"
 
+const char *const *yoke_masks_of(const yoke_backend_t *backend)
+{
+    static const char *const none[] = {NULL};
+    if (backend->masks != NULL)
+        return backend->masks;
+    return backend->hidden_as != NULL ? yoke_visibility_variables(backend->hidden_as)
+                                      : none;
+}
+
+static const char *first_set(const char *const *names)
+{
+    while (*names != NULL && getenv(*names) == NULL)
+        names++;
+    return *names;
+}
+
+const char *yoke_mask_set(const yoke_backend_t *backend)
+{
+    return first_set(yoke_masks_of(backend));
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -44,6 +65,20 @@ static yoke_record_t *match(yoke_records_t *visible, size_t count, bool *taken,
     return NULL;
 }
 
+/* OpenCL of a GPU vendor obeys the variables of the vendor's native runtime. */
+static const char *hider_of_view(const yoke_record_t *record)
+{
+    static const char *const pocl[] = {"POCL_DEVICES", NULL};
+    const char *vendor = record->vendor != NULL ? record->vendor : "";
+    if (record->platform != NULL &&
+        strstr(record->platform, "Portable Computing") != NULL)
+        return first_set(pocl);
+    return first_set(yoke_visibility_variables(strcmp(vendor, "NVIDIA") == 0 ? "cuda"
+                                               : strcmp(vendor, "AMD") == 0
+                                                   ? "hip"
+                                                   : "level_zero"));
+}
+
 /* Name of the variable that hides the i-th of all devices; NULL: the rules do not tell.
  */
 static const char *hider(const yoke_backend_t *backend, const yoke_records_t *all,
@@ -53,6 +88,10 @@ static const char *hider(const yoke_backend_t *backend, const yoke_records_t *al
     char(*texts)[24] = calloc(all->count, sizeof *texts);
     yoke_visibility_t visibility = {0};
     const char *name = NULL;
+    if (backend->hidden_as == NULL) {
+        name = hider_of_view(&all->items[i]);
+        goto out;
+    }
     for (size_t j = 0; cards != NULL && texts != NULL && j < all->count; j++) {
         const yoke_record_t *record = &all->items[j];
         if (record->pci.valid)
@@ -66,6 +105,7 @@ static const char *hider(const yoke_backend_t *backend, const yoke_records_t *al
         name = visibility.hidden_by != NULL ? visibility.hidden_by[i] : NULL;
         yoke_visibility_free(&visibility);
     }
+out:
     free(cards);
     free(texts);
     return name != NULL ? name : yoke_mask_set(backend);

@@ -92,7 +92,7 @@ static char *text_of(const json_t *value, const char *key)
 static yoke_status_t take(void *context, const char *key, const json_t *value)
 {
     const job_t *job = context;
-    yoke_measurement_t *item;
+    yoke_measurement_t *item = NULL;
     if (strcmp(key, "measurement") != 0)
         return YOKE_OK;
     yoke_status_t status = add(job->measurements, &item);

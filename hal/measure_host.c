@@ -17,12 +17,12 @@
 #define MAX_THREADS 256
 #define BUDGET 1.5 /* seconds a figure */
 
-typedef double quad_t __attribute__((vector_size(32)));
+typedef double vector_t __attribute__((vector_size(32)));
 
 /* --- memory ------------------------------------------------------------------------- */
 
 typedef struct streams {
-    quad_t *a, *b, *c;
+    vector_t *a, *b, *c;
     size_t count; /* vectors of four */
     unsigned threads;
     unsigned passes;
@@ -41,12 +41,12 @@ static void *stream_part(void *argument)
     streams_t *s = part->streams;
     size_t begin = s->count * part->index / s->threads;
     size_t end = s->count * (part->index + 1) / s->threads;
-    const quad_t three = {3, 3, 3, 3};
+    const vector_t three = {3, 3, 3, 3};
     for (size_t i = begin; i < end; i++) { /* first touch: pages near their thread */
         double x = (double)(i % 1000);
-        s->a[i] = (quad_t){0, 0, 0, 0};
-        s->b[i] = (quad_t){x, x + 1, x + 2, x + 3};
-        s->c[i] = (quad_t){1, 2, 3, x};
+        s->a[i] = (vector_t){0, 0, 0, 0};
+        s->b[i] = (vector_t){x, x + 1, x + 2, x + 3};
+        s->c[i] = (vector_t){1, 2, 3, x};
     }
     for (unsigned pass = 0; pass < s->passes; pass++) {
         pthread_barrier_wait(&s->barrier);
@@ -114,7 +114,7 @@ static void measure_memory(int fd, bool copy, const char *what)
     /* Each array well above the caches of today's processors. */
     const size_t bytes = (size_t)192 << 20;
     streams_t s = {
-        .count = bytes / sizeof(quad_t), .threads = allowed_cpus(), .copy = copy};
+        .count = bytes / sizeof(vector_t), .threads = allowed_cpus(), .copy = copy};
     yoke_timing_t timing = {0};
     char with[64];
     s.a = aligned_alloc(64, bytes);

@@ -151,12 +151,12 @@ static yoke_status_t tell_sysfs(const char *root, const yoke_records_t *records,
 static yoke_status_t tell_topology(const json_t *topology, yoke_node_t *node)
 {
     const char *problem = json_string_value(json_object_get(topology, "problem"));
-    const char *version = json_string_value(json_object_get(topology, "hwloc"));
+    const char *version = json_string_value(json_object_get(topology, "interface"));
     if (topology == NULL)
-        return YOKE_OK; /* its end is a finding already */
+        return YOKE_OK; /* not asked, or its end is a finding already */
     char *text = problem != NULL
                      ? yoke_strdup(problem)
-                     : yoke_format("hwloc %s", version != NULL ? version : "?");
+                     : yoke_format("topology by hwloc (interface %s)", version);
     yoke_status_t status =
         text != NULL &&
                 yoke_node_add_finding(node, "hwloc", problem != NULL ? "denied" : "ok",

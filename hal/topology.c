@@ -96,9 +96,8 @@ static json_t *describe(hwloc_topology_t topology)
     json_t *root = json_object();
     unsigned version = hwloc_get_api_version();
     char text[32];
-    snprintf(text, sizeof text, "%u.%u.%u", version >> 16, version >> 8 & 255,
-             version & 255);
-    json_object_set_new(root, "hwloc", json_string(text));
+    snprintf(text, sizeof text, "%u.%u", version >> 16, version >> 8 & 255);
+    json_object_set_new(root, "interface", json_string(text));
     hwloc_obj_t machine = hwloc_get_root_obj(topology);
     json_object_set_new(root, "machine_bytes",
                         json_integer((json_int_t)machine->total_memory));

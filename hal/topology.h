@@ -11,7 +11,7 @@
 #include "yoke/inventory.h"
 
 /*
- * Helper's side. {"hwloc": version, "machine_bytes", "nodes": [{"index", "bytes"}],
+ * Helper's side. {"interface": version, "machine_bytes", "nodes": [{"index", "bytes"}],
  * "cores", "threads", "pci": [{"address", "numa" or null, "bridges": [...]}]}; an object
  * with "problem" when hwloc fails.
  */

@@ -47,7 +47,9 @@ yoke_status_t yoke_units_collect(yoke_units_t *units, double timeout, yoke_node_
 const json_t *yoke_units_topology(const yoke_units_t *units);
 void yoke_units_free(yoke_units_t *units);
 
-/* Variable of `backend` that is set and may hide devices, or NULL. */
+/* Variables that may hide devices of a backend, NULL-terminated. */
+const char *const *yoke_masks_of(const yoke_backend_t *backend);
+/* The first of them that is set, or NULL. */
 const char *yoke_mask_set(const yoke_backend_t *backend);
 /*
  * Both runs of one backend: records of `all` that `visible` lacks are appended to it with

@@ -8,17 +8,6 @@
 #include "base/error.h"
 #include "hal/icd.h"
 #include "inventory/document.h"
-#include "inventory/visibility.h"
-
-const char *yoke_mask_set(const yoke_backend_t *backend)
-{
-    const char *const *names =
-        backend->hidden_as != NULL ? yoke_visibility_variables(backend->hidden_as) : NULL;
-    for (size_t i = 0; names != NULL && names[i] != NULL; i++)
-        if (getenv(names[i]) != NULL)
-            return names[i];
-    return NULL;
-}
 
 static yoke_status_t add_unit(yoke_units_t *units, const char *probe,
                               const yoke_backend_t *backend, const char *library,
@@ -58,7 +47,7 @@ static yoke_status_t plan_run(yoke_units_t *units, const yoke_backend_t *backend
     if (status == YOKE_OK && library != NULL)
         status = add_words(&unit->arguments, choice, 2);
     if (status == YOKE_OK && unmasked) {
-        const char *const *names = yoke_visibility_variables(backend->hidden_as);
+        const char *const *names = yoke_masks_of(backend);
         unit->unmasked = true;
         for (size_t i = 0; names[i] != NULL && status == YOKE_OK; i++)
             status = yoke_strings_add(&unit->environment, names[i]); /* removes it */
@@ -175,7 +164,8 @@ yoke_status_t yoke_units_plan(const char *sysroot, const char *backends,
     bool live = sysroot == NULL || sysroot[0] == '\0';
     yoke_units_t units = {0};
     yoke_status_t status = check_names(backends);
-    if (status == YOKE_OK)
+    /* "none" is the kernel's word alone, without any process. */
+    if (status == YOKE_OK && (backends == NULL || strcmp(backends, "none") != 0))
         status = plan_topology(&units, sysroot);
     for (size_t i = 0; yoke_backends[i] != NULL && status == YOKE_OK; i++) {
         const yoke_backend_t *backend = yoke_backends[i];

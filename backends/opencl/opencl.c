@@ -244,13 +244,18 @@ static void probe(yoke_probe_run_t *run)
 }
 
 static const char *const libraries[] = {"libOpenCL.so.1", NULL};
+/* PoCL's own, and those that the GPU vendors' OpenCL shares with their native runtimes.
+ */
+static const char *const masks[] = {"POCL_DEVICES",         "CUDA_VISIBLE_DEVICES",
+                                    "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+                                    "ZE_AFFINITY_MASK",     NULL};
 
 extern const yoke_backend_t yoke_backend_opencl;
 const yoke_backend_t yoke_backend_opencl = {
     .name = "opencl",
     .library_key = "OPENCL",
     .libraries = libraries,
-    .hidden_as = "opencl",
+    .masks = masks,
     .vendor_files = true,
     .probe = probe,
     .error_name = yoke_cl_error_name,
