@@ -173,14 +173,15 @@ static void fault_degree(const yoke_layer_t *layer, unsigned index, unsigned tp,
                         "layer %u (%s) has %llu heads and %llu key/value heads, which %u "
                         "devices cannot share in whole heads; the degree must divide the "
                         "heads, and divide the key/value heads or be a multiple of them",
-                        index, layer->name, (unsigned long long)attention->heads,
+                        index, layer->name != NULL ? layer->name : "unnamed",
+                        (unsigned long long)attention->heads,
                         (unsigned long long)attention->kv_heads, tp);
     else
         yoke_faults_add(
             faults, pointer,
             "layer %u (%s) cannot be cut into %u equal parts of whole columns or "
             "experts (MLP width %llu, experts %llu)",
-            index, layer->name, tp,
+            index, layer->name != NULL ? layer->name : "unnamed", tp,
             (unsigned long long)(layer->ffn > 0 ? layer->ffn : layer->expert_ffn),
             (unsigned long long)layer->experts);
 }

@@ -150,7 +150,9 @@ static yoke_status_t add_inputs(const builder_t *build)
     TRY(yoke_plan_set_string(&plan->made_by_command, problem->options.command));
     TRY(yoke_plan_set_string(&plan->made_by_version, yoke_version()));
     TRY(yoke_plan_set_string(&plan->model_name, problem->model->name));
-    TRY(yoke_plan_set_string(&plan->model_digest, problem->model->digest));
+    const char *model_digest = problem->model->digest;
+    TRY(yoke_plan_set_string(&plan->model_digest,
+                             model_digest[0] != '\0' ? model_digest : NULL));
     TRY(yoke_plan_set_string(&plan->inventory_name, problem->inventory->name));
     TRY(yoke_inventory_text(problem->inventory, &text));
     yoke_digest(text, digest);
