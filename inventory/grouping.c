@@ -412,26 +412,28 @@ static size_t find_candidates(const work_t *work, const yoke_record_t *record,
 static yoke_status_t resolve_keyless(work_t *work)
 {
     size_t *cards = calloc(work->count + 1, sizeof *cards);
-    if (cards == NULL)
+    bool *proven = calloc(work->count + 1, sizeof *proven);
+    if (cards == NULL || proven == NULL) {
+        free(cards);
+        free(proven);
         return yoke_fail_memory();
+    }
     for (size_t i = 0; i < work->count; i++)
         if (is_keyless(&work->items[i]))
             work->items[i].candidates =
                 find_candidates(work, work->items[i].record, &cards[i]);
     for (size_t i = 0; i < work->count; i++) {
-        bool alone = is_keyless(&work->items[i]) && work->items[i].candidates == 1;
-        for (size_t j = 0; j < work->count && alone; j++)
+        proven[i] = is_keyless(&work->items[i]) && work->items[i].candidates == 1;
+        for (size_t j = 0; j < work->count && proven[i]; j++)
             if (j != i && is_keyless(&work->items[j]) && work->items[j].candidates == 1 &&
                 cards[i] == cards[j] &&
                 same_platform(work->items[i].record, work->items[j].record))
-                alone = false;
-        if (!alone)
-            cards[i] = SIZE_MAX;
+                proven[i] = false;
     }
     for (size_t i = 0; i < work->count; i++)
-        if (is_keyless(&work->items[i]) && work->items[i].candidates == 1 &&
-            cards[i] != SIZE_MAX)
+        if (proven[i])
             unite(work, i, cards[i]);
+    free(proven);
     free(cards);
     return YOKE_OK;
 }
@@ -493,6 +495,7 @@ static void fill_group(const work_t *work, size_t first, const yoke_record_t **s
                                    : item->record->partition;
         if (item->class == CLASS_VIRTUAL) /* a runtime may see it as a card */
             group->kind = YOKE_GROUP_PART;
+        group->own_address = group->own_address || has_own_address(item);
     }
     yoke_group_kind_t kind = kind_of(work, first, group->count);
     if (group->kind != YOKE_GROUP_PART)

@@ -19,6 +19,7 @@ typedef struct yoke_group {
     const yoke_record_t **members; /* best-ranked first */
     size_t count;
     yoke_pci_t pci;        /* of the device; a slice has its card's */
+    bool own_address;      /* pci is of this device alone (a virtual function has one) */
     const char *partition; /* of a part */
     size_t parent;         /* index of the card's group; SIZE_MAX: not listed */
     size_t candidates;     /* unresolved: cards that it may be */

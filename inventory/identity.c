@@ -111,14 +111,13 @@ static void make_id(const yoke_group_t *group, const yoke_device_t *device,
 {
     char text[40];
     const yoke_record_t *first = group->members[0];
-    bool own_address = group->kind != YOKE_GROUP_PART || first->parent_pci.valid;
     if (group->kind == YOKE_GROUP_HOST) {
         yoke_text_add(id, "host");
     } else if (group->kind == YOKE_GROUP_EMULATOR) {
         add_platform_id(id, "emulator", first);
     } else if (group->kind == YOKE_GROUP_UNRESOLVED) {
         add_platform_id(id, "unresolved", first);
-    } else if (group->pci.valid && own_address) {
+    } else if (group->pci.valid && group->own_address) {
         yoke_text_add(id, yoke_pci_text(&group->pci, text));
     } else if (group->kind == YOKE_GROUP_PART) {
         if (parent != NULL)
@@ -312,8 +311,7 @@ static size_t count_parts(const yoke_grouping_t *grouping, size_t card)
 {
     size_t count = 0;
     for (size_t i = 0; i < grouping->count; i++)
-        if (grouping->groups[i].parent == card &&
-            !grouping->groups[i].members[0]->parent_pci.valid)
+        if (grouping->groups[i].parent == card && !grouping->groups[i].own_address)
             count++;
     return count;
 }
