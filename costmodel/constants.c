@@ -65,6 +65,7 @@ static const field_t fields[] = {
     FIELD(context_bytes, 0, 1e12),
     FIELD(host_context_bytes, 0, 1e12),
     FIELD(communication_bytes, 0, 1e12),
+    FIELD(bucket_bytes, 0, 1e12),
     FIELD(slack_fraction, 0, 1),
     FIELD(reserve_fraction, 0, 0.9),
     UNCERTAINTY(uncertainty_measured),

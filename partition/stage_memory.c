@@ -4,6 +4,11 @@
 
 #include "yoke/inventory.h"
 
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static double optimizer_bytes(const yoke_problem_t *problem)
 {
     const yoke_constants_t *constants = problem->constants;
@@ -79,6 +84,9 @@ void yoke_stage_memory(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
     }
     if (replica->tp > 1 || data_ranks > 1 || !alone)
         terms.communication = constants->communication_bytes;
+    if (data_ranks > 1)
+        terms.communication += smaller(constants->bucket_bytes,
+                                       parameters * constants->gradient_exchange_bytes);
     double held = terms.weights + terms.gradients + terms.optimizer + terms.activations +
                   terms.logits + terms.working_set + terms.communication;
     terms.slack = constants->slack_fraction * held;

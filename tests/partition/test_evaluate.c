@@ -368,6 +368,17 @@ static void test_memory_terms(void **state)
     assert_false(world.result.fits);
     assert_true(time > 0);
 
+    /* replicas also hold a bucket of gradients, at most all of them */
+    yoke_memory_terms_t terms;
+    world.constants.bucket_bytes = 1e6;
+    yoke_stage_memory(world.problem, world.cache, &four.stages[1], &four.replicas[1], 1,
+                      2, false, true, &terms);
+    assert_true(terms.communication == 3e8 + 1e6);
+    world.constants.bucket_bytes = 1e9;
+    yoke_stage_memory(world.problem, world.cache, &four.stages[1], &four.replicas[1], 1,
+                      2, false, true, &terms);
+    assert_true(terms.communication == 3e8 + 2 * BLOCK * 4);
+
     fixture_pipeline_t one;
     fixture_pipeline_set(&one, world.problem, 1, NULL, (unsigned[]){0}, 3, 2);
     evaluate(&world, &one.pipeline, 1, false);
