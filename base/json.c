@@ -317,11 +317,14 @@ void yoke_json_set_string(json_t *object, const char *key, const char *value)
 void yoke_json_set_number(json_t *object, const char *key, double value)
 {
     json_t *number = NULL;
+    char text[32];
+    /* What the 12 digits of the text make of it: 80 reads better than 80.0, and what was
+     * read again is written the same. */
+    yoke_snprintf(text, sizeof text, "%.12g", value);
     if (!isfinite(value))
         number = json_null();
-    else if (fabs(value) < 1e12 && trunc(value) == value)
-        /* At most 12 digits, so exact either way, and 80 reads better than 80.0. */
-        number = json_integer((json_int_t)value);
+    else if (strpbrk(text, ".e") == NULL)
+        number = json_integer(strtoll(text, NULL, 10));
     else
         number = json_real(value);
     json_object_set_new(object, key, number);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "partition/explain.h"
+#include "partition/plan_digest.h"
 
 #define TRY(step)                                                                        \
     do {                                                                                 \
@@ -146,7 +146,6 @@ static yoke_status_t add_inputs(const builder_t *build)
     const yoke_problem_t *problem = build->problem;
     yoke_plan_t *plan = build->plan;
     char digest[32];
-    char *text = NULL;
     TRY(yoke_plan_set_string(&plan->made_by_command, problem->options.command));
     TRY(yoke_plan_set_string(&plan->made_by_version, yoke_version()));
     TRY(yoke_plan_set_string(&plan->model_name, problem->model->name));
@@ -154,9 +153,7 @@ static yoke_status_t add_inputs(const builder_t *build)
     TRY(yoke_plan_set_string(&plan->model_digest,
                              model_digest[0] != '\0' ? model_digest : NULL));
     TRY(yoke_plan_set_string(&plan->inventory_name, problem->inventory->name));
-    TRY(yoke_inventory_text(problem->inventory, &text));
-    yoke_digest(text, digest);
-    free(text);
+    TRY(yoke_plan_inventory_digest(problem->inventory, digest));
     return yoke_plan_set_string(&plan->inventory_digest, digest);
 }
 

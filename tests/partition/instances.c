@@ -397,6 +397,35 @@ void instance_drop_device(instance_t *instance)
     instance->types = count_types(inventory);
 }
 
+static void swap_bytes(void *a, void *b, size_t size)
+{
+    unsigned char *x = a, *y = b;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
+    }
+}
+
+static void shuffle(random_source_t *random, void *array, size_t count, size_t size)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        size_t j = i + random_below(random, (unsigned)(count - i));
+        if (j != i)
+            swap_bytes((char *)array + i * size, (char *)array + j * size, size);
+    }
+}
+
+void inventory_shuffle(yoke_inventory_t *inventory, random_source_t *random)
+{
+    shuffle(random, inventory->nodes, inventory->node_count, sizeof *inventory->nodes);
+    for (size_t n = 0; n < inventory->node_count; n++) {
+        yoke_node_t *node = &inventory->nodes[n];
+        shuffle(random, node->devices, node->device_count, sizeof *node->devices);
+        shuffle(random, node->nics, node->nic_count, sizeof *node->nics);
+    }
+}
+
 /* --- the whole -----------------------------------------------------------------------
  */
 

@@ -46,6 +46,9 @@ void instance_drop_device(instance_t *instance);
  */
 void instance_shrink(instance_t *instance, uint64_t budget);
 
+/* The same cluster with its nodes, and the devices and NICs of each, in another order. */
+void inventory_shuffle(yoke_inventory_t *inventory, random_source_t *random);
+
 /* The problem of the instance; NULL: none (its network is not known, say). */
 yoke_problem_t *instance_problem(const instance_t *instance);
 
