@@ -102,6 +102,7 @@ yoke_status_t yoke_model_repeat_layer(yoke_model_t *model, size_t index, const c
     layer->name = own_name;
     layer->tensors = NULL;
     layer->tensor_count = 0;
+    json_incref(layer->extra);
     for (size_t i = 0; i < source->tensor_count; i++) {
         yoke_tensor_t *tensor = NULL;
         status = yoke_layer_add_tensor(layer, source->tensors[i].name, &tensor);
@@ -120,6 +121,7 @@ void yoke_layer_clear(yoke_layer_t *layer)
         free(layer->tensors[i].name);
     free(layer->tensors);
     free(layer->name);
+    json_decref(layer->extra);
     *layer = (yoke_layer_t){0};
 }
 
@@ -201,6 +203,11 @@ static bool attention_equal(const yoke_attention_t *a, const yoke_attention_t *b
            a->index_dim == b->index_dim;
 }
 
+static bool extra_equal(const json_t *a, const json_t *b)
+{
+    return a == b || json_equal(a, b);
+}
+
 bool yoke_layer_equal(const yoke_layer_t *a, const yoke_layer_t *b)
 {
     if (a->kind != b->kind || a->tensor_count != b->tensor_count ||
@@ -208,7 +215,8 @@ bool yoke_layer_equal(const yoke_layer_t *a, const yoke_layer_t *b)
         a->ffn != b->ffn || a->gated != b->gated || a->experts != b->experts ||
         a->experts_active != b->experts_active || a->expert_ffn != b->expert_ffn ||
         a->shared_ffn != b->shared_ffn || a->parallel != b->parallel ||
-        a->parameters != b->parameters || a->active != b->active)
+        a->parameters != b->parameters || a->active != b->active ||
+        !extra_equal(a->extra, b->extra))
         return false;
     for (size_t i = 0; i < a->tensor_count; i++)
         if (!tensor_equal(&a->tensors[i], &b->tensors[i]))

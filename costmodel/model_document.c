@@ -116,6 +116,8 @@ static json_t *layer_to_json(const yoke_layer_t *layer, size_t repeat)
     for (size_t i = 0; i < layer->tensor_count; i++)
         json_array_append_new(tensors, tensor_to_json(&layer->tensors[i]));
     json_object_set_new(object, "tensors", tensors);
+    if (layer->extra != NULL)
+        json_object_update(object, layer->extra);
     return object;
 }
 

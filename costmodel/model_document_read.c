@@ -13,6 +13,41 @@
 #define LIMIT_NUMBER ((uint64_t)1 << 60)
 enum { LIMIT_LAYERS = 200000, LIMIT_TENSORS = 4000000 };
 
+/* "x-*" members are kept at the top level and in layers, and refused further down. */
+static yoke_status_t keep_extra(const yoke_cursor_t *at, void **out_extra)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)at->value, key, value)
+    {
+        if (strncmp(key, "x-", 2) != 0)
+            continue;
+        if (*out_extra == NULL)
+            *out_extra = json_object();
+        if (json_object_set(*out_extra, key, value) != 0)
+            return yoke_fail_memory();
+    }
+    return YOKE_OK;
+}
+
+static yoke_status_t only(const yoke_cursor_t *at, const char *const *keys)
+{
+    const char *key;
+    json_t *value;
+    yoke_status_t status = yoke_cursor_only(at, keys);
+    if (status != YOKE_OK)
+        return status;
+    json_object_foreach((json_t *)at->value, key, value)
+    {
+        if (strncmp(key, "x-", 2) == 0)
+            return yoke_cursor_fail(
+                at, key,
+                "members of one's own are kept at the top level and in "
+                "layers only");
+    }
+    return YOKE_OK;
+}
+
 static yoke_status_t read_word(const yoke_cursor_t *at, const char *key,
                                const char *const *words, bool needed, size_t *out_index)
 {
@@ -117,7 +152,7 @@ static yoke_status_t read_tensor(const yoke_cursor_t *at, bool kept_stated,
     const char *name = NULL;
     yoke_tensor_t *tensor = NULL;
     size_t shard = 0;
-    yoke_status_t status = yoke_cursor_only(at, keys);
+    yoke_status_t status = only(at, keys);
     if (status == YOKE_OK)
         status = yoke_need_string(at, "name", &name);
     if (status == YOKE_OK)
@@ -198,7 +233,7 @@ static yoke_status_t read_attention(const yoke_cursor_t *layer_at, yoke_layer_t 
                                 {"index_heads", &attention->index_heads},
                                 {"index_dim", &attention->index_dim},
                                 {"cache_per_token", &attention->cache_per_token}};
-    yoke_status_t status = yoke_cursor_only(&at, keys);
+    yoke_status_t status = only(&at, keys);
     if (status == YOKE_OK)
         status = read_numbers(&at, numbers, sizeof numbers / sizeof *numbers);
     if (status == YOKE_OK)
@@ -220,7 +255,7 @@ static yoke_status_t read_mlp(const yoke_cursor_t *layer_at, yoke_layer_t *layer
                                 {"experts_active", &layer->experts_active},
                                 {"expert_ffn", &layer->expert_ffn},
                                 {"shared_ffn", &layer->shared_ffn}};
-    yoke_status_t status = yoke_cursor_only(&at, keys);
+    yoke_status_t status = only(&at, keys);
     if (status == YOKE_OK)
         status = read_numbers(&at, numbers, sizeof numbers / sizeof *numbers);
     return status == YOKE_OK ? yoke_opt_bool(&at, "gated", &layer->gated) : status;
@@ -335,6 +370,8 @@ static yoke_status_t read_layer(const yoke_cursor_t *at, yoke_model_t *model)
         return yoke_cursor_fail(at, NULL, "the model passes %d layers", LIMIT_LAYERS);
     status = yoke_model_add_layer(model, name, (yoke_layer_kind_t)kind, &layer);
     if (status == YOKE_OK)
+        status = keep_extra(at, &layer->extra);
+    if (status == YOKE_OK)
         status = read_layer_body(at, layer);
     if (status == YOKE_OK && repeat > 1)
         status = repeat_layer(at, name, repeat, model);
@@ -388,7 +425,7 @@ static yoke_status_t read_parameters(const yoke_cursor_t *at, yoke_model_t *mode
         return YOKE_OK;
     const number_t numbers[] = {{"prediction", &model->parameters_prediction},
                                 {"other", &model->parameters_other}};
-    yoke_status_t status = yoke_cursor_only(&parameters, keys);
+    yoke_status_t status = only(&parameters, keys);
     return status == YOKE_OK ? read_numbers(&parameters, numbers, 2) : status;
 }
 
@@ -425,22 +462,6 @@ static yoke_status_t read_notices(const yoke_cursor_t *at, yoke_model_t *model)
         status = yoke_model_add_notice(model, json_string_value(item.value));
     }
     return status;
-}
-
-static yoke_status_t keep_extra(const yoke_cursor_t *at, yoke_model_t *model)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)at->value, key, value)
-    {
-        if (strncmp(key, "x-", 2) != 0)
-            continue;
-        if (model->extra == NULL)
-            model->extra = json_object();
-        if (json_object_set(model->extra, key, value) != 0)
-            return yoke_fail_memory();
-    }
-    return YOKE_OK;
 }
 
 static yoke_status_t read_header(const yoke_cursor_t *at, yoke_model_t *model)
@@ -483,7 +504,7 @@ yoke_status_t yoke_model_from_json(const yoke_json_t *json, yoke_model_t *model)
     if (status == YOKE_OK)
         status = read_notices(&at, model);
     if (status == YOKE_OK)
-        status = keep_extra(&at, model);
+        status = keep_extra(&at, &model->extra);
     if (status == YOKE_OK)
         status = yoke_model_finish(model, json->name);
     return status == YOKE_OK ? check_parameters(&at, model) : status;

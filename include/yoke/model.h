@@ -87,6 +87,7 @@ typedef struct yoke_layer {
     bool parallel;         /**< attention and MLP read the same input: one all-reduce less */
     uint64_t parameters;   /**< stored parameters (a tied head: without the shared matrix) */
     uint64_t active;       /**< parameters that one token uses (a tied head: with it) */
+    void *extra;           /**< kept "x-*" members (opaque) */
 } yoke_layer_t;
 
 typedef struct yoke_model {
