@@ -142,7 +142,6 @@ static yoke_status_t fill_decoder(const arch_import_t *import, yoke_layer_t *lay
         fill_linear(values, &layer->attention);
     else if (!has(values, "attention") || arch_get(values, "attention") != 0)
         fill_softmax(values, &layer->attention);
-    layer->gated = import->arch->gated;
     if (arch_get(values, "moe") != 0) {
         layer->experts = arch_get(values, "experts");
         layer->experts_active = arch_get(values, "topk");
@@ -151,6 +150,7 @@ static yoke_status_t fill_decoder(const arch_import_t *import, yoke_layer_t *lay
     } else if (!has(values, "mlp") || arch_get(values, "mlp") != 0) {
         layer->ffn = arch_get(values, "ffn");
     }
+    layer->gated = import->arch->gated && (layer->ffn != 0 || layer->experts != 0);
     bool parallel = false;
     if (import->arch->parallel != NULL &&
         arch_condition(import->arch->parallel, values, &parallel) != ARCH_OK)

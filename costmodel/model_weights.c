@@ -306,7 +306,7 @@ static void check_header(tally_t *tally, const yoke_safetensors_t *header, bool 
         check_shape(tally, entry, &found);
         const yoke_tensor_t *tensor =
             &tally->model->layers[found.layer].tensors[found.tensor];
-        if (dtype != NULL && tensor->matmul && strcmp(dtype, entry->dtype) != 0 &&
+        if (dtype != NULL && tensor->columns > 1 && strcmp(dtype, entry->dtype) != 0 &&
             tally->dtypes++ == 0)
             note(tally, "%.200s is stored as %s, the config says %s", entry->name,
                  entry->dtype, tally->model->dtype);
