@@ -167,7 +167,14 @@ static yoke_status_t take(const yoke_quantity_t *figure, yoke_quantity_t *out)
     return better ? yoke_quantity_copy(figure, out) : YOKE_OK;
 }
 
-/* Total, free and usable of one speaker: those of two would not fit together. */
+/* CUDA counts less than NVML on the same card: the driver's reserve, below 2 % of it. */
+static bool same_pool(double a, double b)
+{
+    return (a > b ? a - b : b - a) <= 0.05 * (a > b ? a : b);
+}
+
+/* Total, free and usable of one pool: those of a whole card and of its slice would not
+ * fit together. */
 static yoke_status_t set_memory(const yoke_group_t *group, yoke_memory_t *memory)
 {
     const yoke_record_t *speaker = NULL;
@@ -178,11 +185,13 @@ static yoke_status_t set_memory(const yoke_group_t *group, yoke_memory_t *memory
         const yoke_record_t *record = group->members[i];
         TRY(take(&record->memory_total, &memory->total));
         if (speaker != NULL && record != speaker && yoke_known(&record->memory_total) &&
-            record->memory_total.value != speaker->memory_total.value)
+            !same_pool(record->memory_total.value, speaker->memory_total.value))
             continue;
         TRY(take(&record->memory_free, &memory->free));
         TRY(take(&record->memory_usable, &memory->usable));
     }
+    if (yoke_known(&memory->total) && memory->free.value > memory->total.value)
+        memory->free.value = memory->total.value;
     return YOKE_OK;
 }
 
