@@ -87,16 +87,16 @@ static void describe(const yoke_plan_t *plan, const yoke_limit_t *limit, yoke_te
     if (limit->send > limit->compute) {
         yoke_text_add(out, "the link behind ");
         add_stage(plan, limit->send_pipeline, limit->send_stage, out);
-        yoke_text_printf(out, ": its traffic takes %.1f %% of the step in each direction",
+        yoke_text_printf(out, ": its traffic takes %.1f%% of the step in each direction",
                          100 * limit->send);
     } else if (limit->compute >= limit->sync && limit->compute >= limit->idle) {
         yoke_text_add(out, "compute of ");
         add_stage(plan, limit->pipeline, limit->stage, out);
-        yoke_text_printf(out, ": busy %.1f %% of the step", 100 * limit->compute);
+        yoke_text_printf(out, ": busy %.1f%% of the step", 100 * limit->compute);
     } else if (limit->sync >= limit->idle) {
         yoke_text_add(out, "gradient exchange of ");
         add_stage(plan, limit->sync_pipeline, limit->sync_stage, out);
-        yoke_text_printf(out, ": %.1f %% of the step", 100 * limit->sync);
+        yoke_text_printf(out, ": %.1f%% of the step", 100 * limit->sync);
     } else {
         yoke_text_printf(
             out,
@@ -105,7 +105,7 @@ static void describe(const yoke_plan_t *plan, const yoke_limit_t *limit, yoke_te
             (unsigned long long)plan->pipelines[limit->pipeline].micro_batches,
             plan->pipelines[limit->pipeline].stage_count);
         add_stage(plan, limit->pipeline, limit->stage, out);
-        yoke_text_printf(out, ", computes %.1f %% of the step", 100 * limit->compute);
+        yoke_text_printf(out, ", computes %.1f%% of the step", 100 * limit->compute);
     }
 }
 
