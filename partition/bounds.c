@@ -7,9 +7,12 @@
 
 #include "base/error.h"
 
+#define BISECTIONS 40
+
 struct yoke_memory_cap {
     unsigned class_index, in_flight, data_ranks;
     bool sharded, alone;
+    unsigned next; /* in its bucket, 1-based; 0: the last */
     int *last;
 };
 
@@ -19,7 +22,8 @@ static double layer_total(const yoke_cost_table_t *table, size_t layer)
            (table->backward[layer + 1] - table->backward[layer]);
 }
 
-/* Speed of each class on the decoder layers together, relative to the first usable class. */
+/* Speed of each class on the decoder layers together, relative to the first usable class.
+ */
 static void set_speeds(yoke_sheet_t *sheet)
 {
     const yoke_model_t *model = sheet->problem->model;
@@ -42,7 +46,8 @@ static void set_speeds(yoke_sheet_t *sheet)
     }
 }
 
-/* Weight of a layer: the least (time x speed) over the classes, so that time >= weight/speed. */
+/* Weight of a layer: the least (time x speed) over the classes, so that time >=
+ * weight/speed. */
 static bool set_weights(yoke_sheet_t *sheet)
 {
     const yoke_problem_t *problem = sheet->problem;
@@ -68,17 +73,21 @@ static void set_phi(yoke_sheet_t *sheet)
 {
     const yoke_problem_t *problem = sheet->problem;
     for (size_t c = 0; c < problem->class_count; c++)
-        for (size_t l = 0; sheet->table[c] != NULL && l < problem->model->layer_count; l++) {
+        for (size_t l = 0; sheet->table[c] != NULL && l < problem->model->layer_count;
+             l++) {
             double total = layer_total(sheet->table[c], l);
-            double forward = sheet->table[c]->forward[l + 1] - sheet->table[c]->forward[l];
+            double forward =
+                sheet->table[c]->forward[l + 1] - sheet->table[c]->forward[l];
             if (problem->model->layers[l].kind == YOKE_LAYER_DECODER && total > 0 &&
                 forward / total > sheet->phi)
                 sheet->phi = forward / total;
         }
     for (size_t c = 0; c < problem->class_count; c++) {
         double excess = 0;
-        for (size_t l = 0; sheet->table[c] != NULL && l < problem->model->layer_count; l++) {
-            double beyond = sheet->table[c]->forward[l + 1] - sheet->table[c]->forward[l] -
+        for (size_t l = 0; sheet->table[c] != NULL && l < problem->model->layer_count;
+             l++) {
+            double beyond = sheet->table[c]->forward[l + 1] -
+                            sheet->table[c]->forward[l] -
                             sheet->phi * layer_total(sheet->table[c], l);
             if (beyond > 0)
                 excess += beyond;
@@ -151,22 +160,28 @@ static bool fill_cap(yoke_sheet_t *sheet, yoke_memory_cap_t *cap)
     for (int first = 0; first < layers; first++) {
         if (last < first - 1)
             last = first - 1;
-        while (last + 1 < layers && stage_fits(sheet, cap, (unsigned)first, (unsigned)last + 1))
+        while (last + 1 < layers &&
+               stage_fits(sheet, cap, (unsigned)first, (unsigned)last + 1))
             last++;
         cap->last[first] = last;
     }
     return true;
 }
 
-const int *yoke_sheet_memory_cap(yoke_sheet_t *sheet, unsigned class_index, unsigned in_flight,
-                                 unsigned data_ranks, bool sharded, bool alone)
+const int *yoke_sheet_memory_cap(yoke_sheet_t *sheet, unsigned class_index,
+                                 unsigned in_flight, unsigned data_ranks, bool sharded,
+                                 bool alone)
 {
     if (!sharded)
         data_ranks = data_ranks > 1 ? 2 : 1;
-    for (size_t i = 0; i < sheet->cap_count; i++) {
-        const yoke_memory_cap_t *cap = &sheet->caps[i];
+    unsigned *bucket =
+        &sheet->cap_buckets[(class_index * 31u + in_flight * 7u + data_ranks) %
+                            YOKE_CAP_BUCKETS];
+    for (unsigned i = *bucket; i != 0; i = sheet->caps[i - 1].next) {
+        const yoke_memory_cap_t *cap = &sheet->caps[i - 1];
         if (cap->class_index == class_index && cap->in_flight == in_flight &&
-            cap->data_ranks == data_ranks && cap->sharded == sharded && cap->alone == alone)
+            cap->data_ranks == data_ranks && cap->sharded == sharded &&
+            cap->alone == alone)
             return cap->last;
     }
     if (sheet->cap_count == sheet->cap_capacity) {
@@ -178,10 +193,11 @@ const int *yoke_sheet_memory_cap(yoke_sheet_t *sheet, unsigned class_index, unsi
         sheet->cap_capacity = capacity;
     }
     yoke_memory_cap_t *cap = &sheet->caps[sheet->cap_count];
-    *cap = (yoke_memory_cap_t){class_index, in_flight, data_ranks, sharded, alone, NULL};
+    *cap = (yoke_memory_cap_t){class_index, in_flight, data_ranks, sharded,
+                               alone,       *bucket,   NULL};
     if (!fill_cap(sheet, cap))
         return NULL;
-    sheet->cap_count++;
+    *bucket = (unsigned)++sheet->cap_count;
     return cap->last;
 }
 
@@ -195,8 +211,9 @@ unsigned yoke_sheet_max_replicas(const yoke_sheet_t *sheet, bool sharded)
     for (size_t c = 0; c < problem->class_count; c++) {
         if (sheet->table[c] == NULL)
             continue;
-        double context = sheet->problem->classes[c].rates.host ? constants->host_context_bytes
-                                                               : constants->context_bytes;
+        double context = sheet->problem->classes[c].rates.host
+                             ? constants->host_context_bytes
+                             : constants->context_bytes;
         double room = problem->classes[c].memory_limit - context;
         if (room > 0)
             capacity += room * sheet->units[c] * sheet->tp[c];
@@ -226,6 +243,18 @@ unsigned yoke_sheet_max_replicas(const yoke_sheet_t *sheet, bool sharded)
     return replicas >= units ? units : (unsigned)replicas;
 }
 
+/* Steps that all groups can do when a model's work takes lambda x weight seconds. */
+static double steps_in(const yoke_sheet_t *sheet, double lambda)
+{
+    double steps = 0;
+    for (size_t c = 0; c < sheet->problem->class_count; c++) {
+        double each = lambda * sheet->speed[c] - (1.0 - sheet->phi);
+        if (each > 0)
+            steps += sheet->units[c] * each;
+    }
+    return steps;
+}
+
 double yoke_bound_replicas(const yoke_sheet_t *sheet, unsigned replicas)
 {
     const yoke_problem_t *problem = sheet->problem;
@@ -234,24 +263,32 @@ double yoke_bound_replicas(const yoke_sheet_t *sheet, unsigned replicas)
         rate += sheet->units[c] * sheet->speed[c];
         units += sheet->units[c];
     }
-    double layers = (double)problem->model->layer_count;
-    double stages = units < replicas * layers ? units : replicas * layers;
-    double deepest = stages - replicas + 1 < layers ? stages - replicas + 1 : layers;
-    double steps = (double)(problem->options.global_batch / sheet->micro_batch);
-    double fill = sheet->weight / sheet->max_speed;
-    double work = steps - replicas * (1.0 - sheet->phi) - sheet->phi * stages;
-    double bound = fill;
-    if (work > 0)
-        bound += work * sheet->weight / rate - (deepest - 1.0) * sheet->excess;
-    double plain = steps * sheet->weight / rate; /* no device works faster than its speed */
+    const double layers = (double)problem->model->layer_count;
+    const double deepest = units - replicas + 1 < layers ? units - replicas + 1 : layers;
+    const double steps = (double)(problem->options.global_batch / sheet->micro_batch);
+    const double needed = steps - replicas * (1.0 - sheet->phi);
+    double low = 1.0 / sheet->max_speed; /* one micro-batch through the fastest class */
+    if (steps_in(sheet, low) < needed) {
+        double high = (needed + units) / rate;
+        for (int i = 0; i < BISECTIONS; i++) {
+            double middle = 0.5 * (low + high);
+            if (steps_in(sheet, middle) <= needed)
+                low = middle;
+            else
+                high = middle;
+        }
+    }
+    double bound = low * sheet->weight - (deepest - 1.0) * sheet->excess;
+    double plain =
+        steps * sheet->weight / rate; /* no device works faster than its speed */
     if (plain > bound)
         bound = plain;
     return bound + problem->constants->step_overhead;
 }
 
 /* Sum over stages of max(0, (lambda speed - 1) / coefficient): 1 at the dual optimum. */
-static double dual_load(const yoke_sheet_t *sheet, const uint8_t *classes, unsigned stages,
-                        unsigned micro_batches, double lambda)
+static double dual_load(const yoke_sheet_t *sheet, const uint8_t *classes,
+                        unsigned stages, unsigned micro_batches, double lambda)
 {
     double load = 0;
     for (unsigned s = 0; s < stages; s++) {
@@ -267,8 +304,8 @@ static double dual_load(const yoke_sheet_t *sheet, const uint8_t *classes, unsig
     return load;
 }
 
-double yoke_bound_sequence(const yoke_sheet_t *sheet, const uint8_t *classes, unsigned stages,
-                           unsigned micro_batches, const double *send)
+double yoke_bound_sequence(const yoke_sheet_t *sheet, const uint8_t *classes,
+                           unsigned stages, unsigned micro_batches, const double *send)
 {
     double fastest = 0, rate = 0, sends = 0;
     for (unsigned s = 0; s < stages; s++) {
@@ -282,7 +319,7 @@ double yoke_bound_sequence(const yoke_sheet_t *sheet, const uint8_t *classes, un
     double high = (micro_batches + 1.0) / rate + 1.0 / fastest;
     while (dual_load(sheet, classes, stages, micro_batches, high) < 1.0)
         high *= 2.0;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < BISECTIONS; i++) {
         double middle = 0.5 * (low + high);
         if (dual_load(sheet, classes, stages, micro_batches, middle) <= 1.0)
             low = middle;
@@ -305,7 +342,8 @@ double yoke_bound_stages(unsigned stages, unsigned micro_batches, const double *
         double total = forward[s] + backward[s];
         unsigned in_flight = micro_batches < stages - s ? micro_batches : stages - s;
         double alone = before + micro_batches * total;
-        double limited = through + (micro_batches - 1.0) * total - (in_flight - 1.0) * forward[s];
+        double limited =
+            through + (micro_batches - 1.0) * total - (in_flight - 1.0) * forward[s];
         bound = alone > bound ? alone : bound;
         bound = limited > bound ? limited : bound;
         before += total;

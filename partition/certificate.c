@@ -43,8 +43,9 @@ static void scale_rates(yoke_rates_t *rates, double factor)
     rates->link *= factor;
 }
 
-yoke_status_t yoke_certificate_range(const yoke_problem_t *problem, const yoke_layout_t *layout,
-                                     double *out_low, double *out_high)
+yoke_status_t yoke_certificate_range(const yoke_problem_t *problem,
+                                     const yoke_layout_t *layout, double *out_low,
+                                     double *out_high)
 {
     yoke_problem_t changed;
     double times[2] = {0, 0};
@@ -120,8 +121,9 @@ static char *source_text(const yoke_quantity_t *quantity)
                        quantity->marks & YOKE_MARK_DEFAULT ? ", generic constant" : "");
 }
 
-static yoke_status_t add_effect(const yoke_problem_t *problem, const yoke_layout_t *layout,
-                                const char *type, double uncertainty, char *input, char *source,
+static yoke_status_t add_effect(const yoke_problem_t *problem,
+                                const yoke_layout_t *layout, const char *type,
+                                double uncertainty, char *input, char *source,
                                 effect_t *out)
 {
     *out = (effect_t){.input = input, .source = source};
@@ -149,14 +151,15 @@ yoke_status_t yoke_certificate_sensitivity(const yoke_problem_t *problem,
         const yoke_class_t *class = &problem->classes[c];
         if (!first_of_type(problem, c))
             continue;
-        status = add_effect(problem, layout, class->type, class->rates.uncertainty,
-                            yoke_format("type:%s:%s", class->type, yoke_dtype_name(dtype)),
-                            source_text(&class->device->compute[dtype]), &effects[count++]);
+        status =
+            add_effect(problem, layout, class->type, class->rates.uncertainty,
+                       yoke_format("type:%s:%s", class->type, yoke_dtype_name(dtype)),
+                       source_text(&class->device->compute[dtype]), &effects[count++]);
     }
     if (status == YOKE_OK && problem->host_count > 1)
-        status = add_effect(problem, layout, NULL, problem->constants->uncertainty_catalog,
-                            yoke_strdup("nic"), yoke_strdup("the inventory's NIC rates"),
-                            &effects[count++]);
+        status = add_effect(problem, layout, NULL,
+                            problem->constants->uncertainty_catalog, yoke_strdup("nic"),
+                            yoke_strdup("the inventory's NIC rates"), &effects[count++]);
     qsort(effects, count, sizeof *effects, compare_effects);
     for (size_t i = 0; i < count; i++) {
         if (status == YOKE_OK && i < MAX_SENSITIVITIES && effects[i].size > 0)
@@ -197,11 +200,12 @@ char *yoke_certificate_limit(const yoke_problem_t *problem, const yoke_layout_t 
     double exchange = stage->sync, update = stage->optimizer;
     double waiting = evaluation->iteration_time - busy - exchange - update -
                      problem->constants->step_overhead;
-    return yoke_format("compute of pipeline %u stage %u on %s: %.1f %% of the step; waiting for "
-                       "other stages %.1f %%, gradient exchange %.1f %%, weight update %.1f %%",
-                       worst_pipeline, worst_number,
-                       problem->classes[worst_stage->replicas[0].class_index].type, busy / whole,
-                       (waiting > 0 ? waiting : 0) / whole, exchange / whole, update / whole);
+    return yoke_format(
+        "compute of pipeline %u stage %u on %s: %.1f %% of the step; waiting for "
+        "other stages %.1f %%, gradient exchange %.1f %%, weight update %.1f %%",
+        worst_pipeline, worst_number,
+        problem->classes[worst_stage->replicas[0].class_index].type, busy / whole,
+        (waiting > 0 ? waiting : 0) / whole, exchange / whole, update / whole);
 }
 
 static void mark_used(const yoke_layout_t *layout, bool *used)
@@ -218,7 +222,8 @@ static void mark_used(const yoke_layout_t *layout, bool *used)
 static const char idle_reason[] =
     "idle: no way that the search tried makes the step shorter with it";
 
-/* Unused devices of one class: whole hosts together by one pattern, the others by name. */
+/* Unused devices of one class: whole hosts together by one pattern, the others by name.
+ */
 static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned class_index,
                                      const bool *used, yoke_plan_t *plan)
 {
@@ -228,7 +233,8 @@ static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned cla
     for (size_t s = 0; status == YOKE_OK && s < problem->slot_count;) {
         size_t end = s;
         unsigned idle = 0;
-        while (end < problem->slot_count && problem->slots[end].host == problem->slots[s].host &&
+        while (end < problem->slot_count &&
+               problem->slots[end].host == problem->slots[s].host &&
                problem->slots[end].class_index == problem->slots[s].class_index)
             idle += !used[end++];
         if (problem->slots[s].class_index == class_index && idle > 0) {
@@ -236,7 +242,8 @@ static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned cla
                 status = yoke_strings_add(&whole, problem->hosts[problem->slots[s].host]);
             else
                 for (size_t i = s; status == YOKE_OK && i < end; i++) {
-                    char *name = used[i] ? NULL : yoke_problem_slot_name(problem, (unsigned)i);
+                    char *name =
+                        used[i] ? NULL : yoke_problem_slot_name(problem, (unsigned)i);
                     if (!used[i])
                         status = yoke_plan_add_unused(plan, name, idle_reason);
                     free(name);
@@ -247,7 +254,8 @@ static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned cla
     if (status == YOKE_OK && whole.count > 0) {
         char *hosts = yoke_hostlist_compress(&whole);
         char *name = hosts ? yoke_format("%s/*", hosts) : NULL;
-        status = name ? yoke_plan_add_unused(plan, name, idle_reason) : yoke_fail_memory();
+        status =
+            name ? yoke_plan_add_unused(plan, name, idle_reason) : yoke_fail_memory();
         free(name);
         free(hosts);
     }

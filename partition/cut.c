@@ -20,8 +20,8 @@ bool yoke_chain_init(yoke_chain_t *chain, yoke_sheet_t *sheet, const uint8_t *cl
     for (unsigned s = 0; s < stages; s++) {
         unsigned in_flight = micro_batches < stages - s ? micro_batches : stages - s;
         bool alone = stages == 1 && data_ranks == 1 && sheet->tp[classes[s]] == 1;
-        chain->cap[s] = yoke_sheet_memory_cap(sheet, classes[s], in_flight, data_ranks, sharded,
-                                              alone);
+        chain->cap[s] = yoke_sheet_memory_cap(sheet, classes[s], in_flight, data_ranks,
+                                              sharded, alone);
         if (chain->cap[s] == NULL)
             return false;
     }
@@ -42,7 +42,8 @@ static double backward_of(const yoke_chain_t *chain, unsigned stage, unsigned fi
     return prefix[last + 1] - prefix[first];
 }
 
-static double total_of(const yoke_chain_t *chain, unsigned stage, unsigned first, unsigned last)
+static double total_of(const yoke_chain_t *chain, unsigned stage, unsigned first,
+                       unsigned last)
 {
     return forward_of(chain, stage, first, last) + backward_of(chain, stage, first, last);
 }
@@ -56,8 +57,8 @@ double yoke_chain_bound(const yoke_chain_t *chain, const uint16_t *last)
         backward[s] = backward_of(chain, s, first, last[s]);
         first = last[s] + 1u;
     }
-    return chain->overhead + yoke_bound_stages(chain->stages, chain->micro_batches, forward,
-                                               backward, chain->send);
+    return chain->overhead + yoke_bound_stages(chain->stages, chain->micro_batches,
+                                               forward, backward, chain->send);
 }
 
 /* Fill every stage up to `limit` seconds; true when all layers found a place. */
@@ -99,7 +100,8 @@ static bool move_layer(const yoke_chain_t *chain, const uint16_t *last, unsigned
             out[s]++;
     int first = 0;
     for (unsigned s = 0; s < chain->stages; s++) {
-        if ((int)out[s] < first || (int)out[s] > chain->cap[s][first] || out[s] == UINT16_MAX)
+        if ((int)out[s] < first || (int)out[s] > chain->cap[s][first] ||
+            out[s] == UINT16_MAX)
             return false;
         first = out[s] + 1;
     }
@@ -131,7 +133,7 @@ static bool improve_once(const yoke_chain_t *chain, uint16_t *last, double *time
     return true;
 }
 
-bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last)
+bool yoke_chain_cut_bottleneck(const yoke_chain_t *chain, uint16_t *out_last)
 {
     const unsigned layers = (unsigned)chain->sheet->problem->model->layer_count;
     uint16_t last[YOKE_MAX_STAGES];
@@ -155,6 +157,14 @@ bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last)
             low = middle;
         }
     }
+    return true;
+}
+
+bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last)
+{
+    const unsigned layers = (unsigned)chain->sheet->problem->model->layer_count;
+    if (!yoke_chain_cut_bottleneck(chain, out_last))
+        return false;
     double time = yoke_chain_bound(chain, out_last);
     for (unsigned i = 0; i < 4 * layers && improve_once(chain, out_last, &time); i++)
         ;
@@ -174,12 +184,13 @@ typedef struct walk {
 } walk_t;
 
 /* Cannot the layers after `last` pass through the stages after `stage` in time? */
-static bool too_much_left(const walk_t *walk, unsigned stage, unsigned last, double before)
+static bool too_much_left(const walk_t *walk, unsigned stage, unsigned last,
+                          double before)
 {
     const yoke_sheet_t *sheet = walk->chain->sheet;
     double left = sheet->weight - sheet->prefix[last + 1];
-    double each = (*walk->threshold - walk->chain->overhead - before) /
-                  walk->chain->micro_batches;
+    double each =
+        (*walk->threshold - walk->chain->overhead - before) / walk->chain->micro_batches;
     return left * (1.0 - 1e-9) > walk->rate_after[stage + 1] * each;
 }
 
@@ -207,7 +218,8 @@ static bool walk_stage(walk_t *walk, unsigned stage, unsigned first, double befo
         if (after > 0)
             rest += (chain->sheet->weight - chain->sheet->prefix[last + 1]) /
                     walk->speed_after[stage + 1];
-        if ((next + rest + (steps - 1.0) * total - (in_flight - 1.0) * forward) * (1.0 - 1e-9) +
+        if ((next + rest + (steps - 1.0) * total - (in_flight - 1.0) * forward) *
+                    (1.0 - 1e-9) +
                 chain->overhead >=
             *walk->threshold)
             continue;
@@ -223,8 +235,8 @@ static bool walk_stage(walk_t *walk, unsigned stage, unsigned first, double befo
     return true;
 }
 
-bool yoke_chain_enumerate(const yoke_chain_t *chain, const double *threshold, uint64_t *effort,
-                          yoke_cut_visit_t visit, void *context)
+bool yoke_chain_enumerate(const yoke_chain_t *chain, const double *threshold,
+                          uint64_t *effort, yoke_cut_visit_t visit, void *context)
 {
     if (chain->stages > chain->sheet->problem->model->layer_count)
         return true;
@@ -236,9 +248,10 @@ bool yoke_chain_enumerate(const yoke_chain_t *chain, const double *threshold, ui
     for (unsigned s = chain->stages; s-- > 0;) {
         double speed = chain->sheet->speed[chain->classes[s]];
         walk.rate_after[s] = walk.rate_after[s + 1] + speed;
-        walk.speed_after[s] = speed > walk.speed_after[s + 1] ? speed : walk.speed_after[s + 1];
-        walk.sends_after[s] =
-            walk.sends_after[s + 1] + (s + 1 < chain->stages ? 2.0 * chain->send[s] : 0.0);
+        walk.speed_after[s] =
+            speed > walk.speed_after[s + 1] ? speed : walk.speed_after[s + 1];
+        walk.sends_after[s] = walk.sends_after[s + 1] +
+                              (s + 1 < chain->stages ? 2.0 * chain->send[s] : 0.0);
     }
     return walk_stage(&walk, 0, 0, 0.0);
 }
@@ -251,8 +264,8 @@ static unsigned count_decoders(const yoke_model_t *model)
     return count;
 }
 
-void yoke_cut_from_split(const yoke_model_t *model, const uint64_t *split, unsigned stages,
-                         uint16_t *out_last)
+void yoke_cut_from_split(const yoke_model_t *model, const uint64_t *split,
+                         unsigned stages, uint16_t *out_last)
 {
     size_t layer = 0;
     for (unsigned s = 0; s < stages; s++) {

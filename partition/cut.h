@@ -24,25 +24,27 @@ bool yoke_chain_init(yoke_chain_t *chain, yoke_sheet_t *sheet, const uint8_t *cl
 double yoke_chain_bound(const yoke_chain_t *chain, const uint16_t *last);
 
 /*
- * A good cut: least bottleneck by parametric search, then moves of single layers between any
- * two stages while the closed form improves. False: no cut fits the memory.
+ * A good cut: least bottleneck by parametric search, then moves of single layers between
+ * any two stages while the closed form improves. False: no cut fits the memory.
  */
 bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last);
+/* The first half of it alone: the least bottleneck. */
+bool yoke_chain_cut_bottleneck(const yoke_chain_t *chain, uint16_t *out_last);
 
 /*
  * Every cut whose closed form is below *threshold, which `visit` may lower. Each node
  * takes one of *effort; returns false when it ran out.
  */
 typedef void (*yoke_cut_visit_t)(void *context, const uint16_t *last);
-bool yoke_chain_enumerate(const yoke_chain_t *chain, const double *threshold, uint64_t *effort,
-                          yoke_cut_visit_t visit, void *context);
+bool yoke_chain_enumerate(const yoke_chain_t *chain, const double *threshold,
+                          uint64_t *effort, yoke_cut_visit_t visit, void *context);
 
 /* Equal numbers of decoder layers, the remainder to the first stages; ends hold embedding
  * and head. False when there are fewer decoder layers than stages. */
 bool yoke_cut_even(const yoke_model_t *model, unsigned stages, uint16_t *out_last);
 
 /* The cut that gives each stage the stated number of decoder layers. */
-void yoke_cut_from_split(const yoke_model_t *model, const uint64_t *split, unsigned stages,
-                         uint16_t *out_last);
+void yoke_cut_from_split(const yoke_model_t *model, const uint64_t *split,
+                         unsigned stages, uint16_t *out_last);
 
 #endif

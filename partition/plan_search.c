@@ -24,7 +24,8 @@ typedef struct session {
 
 static yoke_status_t check_fixes(const yoke_problem_t *problem)
 {
-    for (const char *const *fix = problem->options.fix; fix != NULL && *fix != NULL; fix++) {
+    for (const char *const *fix = problem->options.fix; fix != NULL && *fix != NULL;
+         fix++) {
         const char *mark = strstr(*fix, ":tp=");
         bool known = false;
         if (strncmp(*fix, "type:", 5) == 0 && mark != NULL) {
@@ -34,14 +35,15 @@ static yoke_status_t check_fixes(const yoke_problem_t *problem)
                                   strncmp(problem->classes[c].type, *fix + 5, size) == 0);
             uint64_t value = 0;
             if (known && !yoke_parse_u64(mark + 4, strlen(mark + 4), 1, 4096, &value))
-                return yoke_fail(YOKE_ERR_USAGE, "--fix '%s': the degree must be 1 to 4096",
-                                 *fix);
+                return yoke_fail(YOKE_ERR_USAGE,
+                                 "--fix '%s': the degree must be 1 to 4096", *fix);
         }
         if (!known)
-            return yoke_fail(YOKE_ERR_USAGE,
-                             "--fix '%s': expected tp=N, dp=N, stages=N, micro-batch=N, or "
-                             "type:NAME:tp=N with a type of the cluster",
-                             *fix);
+            return yoke_fail(
+                YOKE_ERR_USAGE,
+                "--fix '%s': expected tp=N, dp=N, stages=N, micro-batch=N, or "
+                "type:NAME:tp=N with a type of the cluster",
+                *fix);
     }
     return YOKE_OK;
 }
@@ -55,18 +57,20 @@ static yoke_status_t check_degrees(const yoke_problem_t *problem)
             return YOKE_OK;
     }
     const yoke_model_t *model = problem->model;
-    return yoke_fail(YOKE_ERR_NO,
-                     "no feasible plan: no device can run the tensor-parallel degree asked for "
-                     "(tp=%llu): the model has %llu query heads and %llu key/value heads, and a "
-                     "node holds at most %u equal devices; whole heads must divide evenly",
-                     (unsigned long long)problem->options.tp, (unsigned long long)model->heads,
-                     (unsigned long long)model->kv_heads, problem->classes[0].per_host);
+    return yoke_fail(
+        YOKE_ERR_NO,
+        "no feasible plan: no device can run the tensor-parallel degree asked for "
+        "(tp=%llu): the model has %llu query heads and %llu key/value heads, and a "
+        "node holds at most %u equal devices; whole heads must divide evenly",
+        (unsigned long long)problem->options.tp, (unsigned long long)model->heads,
+        (unsigned long long)model->kv_heads, problem->classes[0].per_host);
 }
 
 static rival_t *add_rival(session_t *session, char *kind)
 {
     rival_t *grown =
-        kind ? realloc(session->rivals, (session->rival_count + 1) * sizeof *grown) : NULL;
+        kind ? realloc(session->rivals, (session->rival_count + 1) * sizeof *grown)
+             : NULL;
     if (grown == NULL) {
         free(kind);
         return NULL;
@@ -100,17 +104,20 @@ static yoke_status_t run_rivals(session_t *session)
     for (size_t c = 0; status == YOKE_OK && c < problem->class_count; c++) {
         uint64_t set = classes_of_type(problem, problem->classes[c].type);
         if ((set & ((UINT64_C(1) << c) - 1)) != 0 ||
-            set == (problem->class_count >= 64 ? UINT64_MAX
-                                               : (UINT64_C(1) << problem->class_count) - 1))
+            set == (problem->class_count >= 64
+                        ? UINT64_MAX
+                        : (UINT64_C(1) << problem->class_count) - 1))
             continue;
-        rival_t *rival = add_rival(session, yoke_format("only %s", problem->classes[c].type));
+        rival_t *rival =
+            add_rival(session, yoke_format("only %s", problem->classes[c].type));
         if (rival == NULL)
             return yoke_fail_memory();
         status = yoke_search(problem, session->cache, set, &rival->result);
     }
     for (size_t i = 0; status == YOKE_OK && i < session->rival_count; i++) {
         const yoke_search_result_t *result = &session->rivals[i].result;
-        if (result->found && (!session->best->found || result->time < session->best->time)) {
+        if (result->found &&
+            (!session->best->found || result->time < session->best->time)) {
             session->best->found = true;
             session->best->time = result->time;
             session->best->best = result->best;
@@ -141,7 +148,8 @@ static char *nearest_change(const session_t *session)
 {
     const yoke_plan_options_t *asked = &session->problem->options;
     yoke_plan_options_t options = *asked;
-    if (asked->recompute != YOKE_RECOMPUTE_AUTO && asked->recompute != YOKE_RECOMPUTE_FULL) {
+    if (asked->recompute != YOKE_RECOMPUTE_AUTO &&
+        asked->recompute != YOKE_RECOMPUTE_FULL) {
         options.recompute = YOKE_RECOMPUTE_FULL;
         if (feasible_with(session, &options))
             return yoke_strdup("it fits with --recompute full");
@@ -179,9 +187,10 @@ static double state_bytes(const session_t *session)
     const yoke_problem_t *problem = session->problem;
     const yoke_constants_t *constants = problem->constants;
     double each = yoke_dtype_size(problem->options.dtype) + constants->gradient_bytes;
-    double state = problem->options.optimizer == YOKE_OPTIMIZER_ADAM  ? constants->adam_bytes
-                   : problem->options.optimizer == YOKE_OPTIMIZER_SGD ? constants->sgd_bytes
-                                                                      : 0;
+    double state =
+        problem->options.optimizer == YOKE_OPTIMIZER_ADAM  ? constants->adam_bytes
+        : problem->options.optimizer == YOKE_OPTIMIZER_SGD ? constants->sgd_bytes
+                                                           : 0;
     if (yoke_dtype_size(problem->options.dtype) >= 4 && state >= 4)
         state -= 4;
     return (double)session->model->parameters_total * (each + state);
@@ -196,25 +205,28 @@ static yoke_status_t explain_infeasible(const session_t *session)
     for (size_t c = 0; c < problem->class_count; c++)
         offered += problem->classes[c].memory_limit * problem->classes[c].count;
     yoke_text_t text = {0};
-    yoke_text_printf(&text,
-                     "no feasible plan: memory; weights, gradients and optimizer state of %s "
-                     "take %s, the %zu devices offer %s",
-                     session->model->name ? session->model->name : "the model",
-                     yoke_show_bytes(state_bytes(session), need), problem->slot_count,
-                     yoke_show_bytes(offered, have));
+    yoke_text_printf(
+        &text,
+        "no feasible plan: memory; weights, gradients and optimizer state of %s "
+        "take %s, the %zu devices offer %s",
+        session->model->name ? session->model->name : "the model",
+        yoke_show_bytes(state_bytes(session), need), problem->slot_count,
+        yoke_show_bytes(offered, have));
     if (result->have_miss)
-        yoke_text_printf(&text,
-                         "; the nearest try needs %s on a %s (stage %u), which offers %s: %.1f "
-                         "GiB are missing",
-                         yoke_show_bytes(result->miss_needed, miss),
-                         problem->classes[result->miss_class].type, result->miss_stage,
-                         yoke_show_bytes(result->miss_limit, limit),
-                         (result->miss_needed - result->miss_limit) / 1073741824.0);
+        yoke_text_printf(
+            &text,
+            "; the nearest try needs %s on a %s (stage %u), which offers %s: %.1f "
+            "GiB are missing",
+            yoke_show_bytes(result->miss_needed, miss),
+            problem->classes[result->miss_class].type, result->miss_stage,
+            yoke_show_bytes(result->miss_limit, limit),
+            (result->miss_needed - result->miss_limit) / 1073741824.0);
     char *change = nearest_change(session);
-    yoke_text_printf(&text, "; %s",
-                     change ? change
-                            : "no smaller setting fits: add devices, or take a smaller model or "
-                              "--optimizer sgd");
+    yoke_text_printf(
+        &text, "; %s",
+        change ? change
+               : "no smaller setting fits: add devices, or take a smaller model or "
+                 "--optimizer sgd");
     yoke_status_t status = yoke_fail(YOKE_ERR_NO, "%s", yoke_text_get(&text));
     free(change);
     yoke_text_free(&text);
@@ -228,15 +240,16 @@ static yoke_status_t add_alternatives(const session_t *session, yoke_plan_t *pla
         char why[128];
         if (!rival->result.found)
             snprintf(why, sizeof why, "%s",
-                     rival->result.have_miss ? "does not fit the memory"
-                                             : "cannot use every device, or does not fit");
+                     rival->result.have_miss
+                         ? "does not fit the memory"
+                         : "cannot use every device, or does not fit");
         else if (rival->result.time <= session->best->time)
             snprintf(why, sizeof why, "is this plan");
         else
             snprintf(why, sizeof why, "takes %.2f times as long",
                      rival->result.time / session->best->time);
-        yoke_status_t status = yoke_plan_add_alternative(plan, rival->kind, rival->result.found,
-                                                         rival->result.time, why);
+        yoke_status_t status = yoke_plan_add_alternative(
+            plan, rival->kind, rival->result.found, rival->result.time, why);
         if (status != YOKE_OK)
             return status;
     }
@@ -247,8 +260,8 @@ static yoke_status_t certify(const session_t *session, const yoke_layout_t *layo
                              const yoke_evaluation_t *evaluation, yoke_plan_t *plan)
 {
     const yoke_problem_t *problem = session->problem;
-    yoke_status_t status = yoke_certificate_range(problem, layout, &plan->iteration_time_low,
-                                                  &plan->iteration_time_high);
+    yoke_status_t status = yoke_certificate_range(
+        problem, layout, &plan->iteration_time_low, &plan->iteration_time_high);
     if (status == YOKE_OK)
         status = yoke_certificate_sensitivity(problem, layout, plan);
     if (status == YOKE_OK)
@@ -259,7 +272,8 @@ static yoke_status_t certify(const session_t *session, const yoke_layout_t *layo
         status = yoke_plan_add_note(plan, "%s", problem->notes[i]);
     if (status == YOKE_OK && session->best->complete)
         status = yoke_plan_add_note(
-            plan, "the search was complete: no faster plan in its space (see docs/planner.md)");
+            plan,
+            "the search was complete: no faster plan in its space (see docs/planner.md)");
     if (status != YOKE_OK)
         return status;
     plan->bound_time = session->best->bound < evaluation->iteration_time
@@ -284,11 +298,11 @@ static yoke_status_t write_down(const session_t *session, yoke_plan_t **out_plan
     yoke_status_t status = yoke_placement_init(problem, &placement);
     if (status != YOKE_OK)
         return status;
-    status = yoke_candidate_evaluate(problem, session->cache, &session->best->best, &placement,
-                                     &evaluation, &placed);
+    status = yoke_candidate_evaluate(problem, session->cache, &session->best->best,
+                                     &placement, &evaluation, &placed);
     if (status == YOKE_OK)
-        status = yoke_plan_from_layout(problem, session->cache, &placement.layout, &evaluation,
-                                       &plan);
+        status = yoke_plan_from_layout(problem, session->cache, &placement.layout,
+                                       &evaluation, &plan);
     if (status == YOKE_OK)
         status = certify(session, &placement.layout, &evaluation, plan);
     if (status == YOKE_OK)
@@ -306,7 +320,8 @@ static yoke_status_t run(session_t *session, yoke_plan_t **out_plan)
     if (status == YOKE_OK)
         status = check_degrees(session->problem);
     if (status == YOKE_OK)
-        status = yoke_search(session->problem, session->cache, YOKE_ALL_CLASSES, session->best);
+        status = yoke_search(session->problem, session->cache, YOKE_ALL_CLASSES,
+                             session->best);
     if (status == YOKE_OK)
         status = run_rivals(session);
     if (status == YOKE_OK && !session->best->found)
@@ -316,7 +331,8 @@ static yoke_status_t run(session_t *session, yoke_plan_t **out_plan)
     return status;
 }
 
-yoke_status_t yoke_plan_search(const yoke_model_t *model, const yoke_inventory_t *inventory,
+yoke_status_t yoke_plan_search(const yoke_model_t *model,
+                               const yoke_inventory_t *inventory,
                                const yoke_plan_options_t *options, yoke_plan_t **out_plan)
 {
     static const yoke_plan_options_t defaults = {.struct_size = sizeof defaults,
@@ -325,9 +341,10 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model, const yoke_inventory_t
     if (options == NULL)
         options = &defaults;
     if (options->struct_size != sizeof *options)
-        return yoke_fail(YOKE_ERR_USAGE,
-                         "yoke_plan_options_t.struct_size is %zu, this library expects %zu",
-                         options->struct_size, sizeof *options);
+        return yoke_fail(
+            YOKE_ERR_USAGE,
+            "yoke_plan_options_t.struct_size is %zu, this library expects %zu",
+            options->struct_size, sizeof *options);
     session_t session = {.model = model, .inventory = inventory};
     yoke_status_t status = yoke_problem_new(model, inventory, options, &session.problem);
     if (status != YOKE_OK)

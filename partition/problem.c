@@ -37,8 +37,8 @@ typedef struct builder {
     yoke_problem_t *problem;
     host_entry_t *hosts;
     size_t host_count;
-    bool accelerators; /* any schedulable accelerator: then CPUs are left out */
-    yoke_text_t missing; /* questions about unknown rates, one line each */
+    bool accelerators;    /* any schedulable accelerator: then CPUs are left out */
+    yoke_text_t missing;  /* questions about unknown rates, one line each */
     yoke_strings_t asked; /* types already asked about */
 } builder_t;
 
@@ -107,7 +107,8 @@ static bool host_wanted(const yoke_strings_t *wanted, const char *name)
     return wanted->count == 0;
 }
 
-static yoke_status_t add_host(builder_t *builder, const char *name, const yoke_node_t *node)
+static yoke_status_t add_host(builder_t *builder, const char *name,
+                              const yoke_node_t *node)
 {
     host_entry_t *grown =
         realloc(builder->hosts, (builder->host_count + 1) * sizeof *grown);
@@ -124,15 +125,16 @@ static yoke_status_t add_host(builder_t *builder, const char *name, const yoke_n
     return YOKE_OK;
 }
 
-static yoke_status_t check_nodes_exist(const builder_t *builder, const yoke_strings_t *wanted)
+static yoke_status_t check_nodes_exist(const builder_t *builder,
+                                       const yoke_strings_t *wanted)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         bool found = false;
         for (size_t j = 0; j < builder->host_count && !found; j++)
             found = strcmp(builder->hosts[j].name, wanted->items[i]) == 0;
         if (!found)
-            return yoke_fail(YOKE_ERR_USAGE,
-                             "--nodes: the cluster has no host '%s'", wanted->items[i]);
+            return yoke_fail(YOKE_ERR_USAGE, "--nodes: the cluster has no host '%s'",
+                             wanted->items[i]);
     }
     return YOKE_OK;
 }
@@ -157,9 +159,10 @@ static yoke_status_t expand_hosts(builder_t *builder)
         qsort(builder->hosts, builder->host_count, sizeof *builder->hosts, compare_hosts);
     for (size_t i = 1; status == YOKE_OK && i < builder->host_count; i++)
         if (strcmp(builder->hosts[i].name, builder->hosts[i - 1].name) == 0)
-            status = yoke_fail(YOKE_ERR_BAD_INPUT, "%s: host '%s' is listed twice",
-                               problem->inventory->name ? problem->inventory->name : "cluster",
-                               builder->hosts[i].name);
+            status =
+                yoke_fail(YOKE_ERR_BAD_INPUT, "%s: host '%s' is listed twice",
+                          problem->inventory->name ? problem->inventory->name : "cluster",
+                          builder->hosts[i].name);
     if (status == YOKE_OK)
         status = check_nodes_exist(builder, &wanted);
     yoke_strings_free(&wanted);
@@ -180,7 +183,8 @@ static yoke_status_t excluded(const yoke_problem_t *problem, const char *host,
     return YOKE_OK;
 }
 
-/* Every --exclude must hit something: a typing mistake would silently plan on the device. */
+/* Every --exclude must hit something: a typing mistake would silently plan on the device.
+ */
 static yoke_status_t check_excludes(const builder_t *builder)
 {
     const yoke_plan_options_t *options = &builder->problem->options;
@@ -196,8 +200,8 @@ static yoke_status_t check_excludes(const builder_t *builder)
             }
         }
         if (!any)
-            return yoke_fail(YOKE_ERR_USAGE, "--exclude: '%s' matches no device of the cluster",
-                             *s);
+            return yoke_fail(YOKE_ERR_USAGE,
+                             "--exclude: '%s' matches no device of the cluster", *s);
     }
     return YOKE_OK;
 }
@@ -237,7 +241,8 @@ static yoke_status_t note_free_memory(yoke_problem_t *problem, const char *host,
                                       const yoke_device_t *device, double limit)
 {
     char have[32], take[32];
-    if (problem->options.memory != YOKE_MEMORY_USABLE || !yoke_known(&device->memory.free) ||
+    if (problem->options.memory != YOKE_MEMORY_USABLE ||
+        !yoke_known(&device->memory.free) ||
         fraction_of(device->memory.free.value, limit) >= 0.8)
         return YOKE_OK;
     return add_note(problem,
@@ -260,12 +265,13 @@ static yoke_status_t ask_for_rate(builder_t *builder, const yoke_device_t *devic
                 !yoke_known(&device->bandwidth);
     if (builder->missing.size > 0)
         yoke_text_add(&builder->missing, "; ");
-    yoke_text_printf(&builder->missing,
-                     "the %s of type %s %s unknown: give --assume 'type:%s:%s=RATE,hbm=RATE' "
-                     "(for example %s=300T,hbm=1.6T) or leave it out with --exclude 'type:%s'",
-                     both ? "compute rate and memory bandwidth"
-                          : (strcmp(missing, "hbm") == 0 ? "memory bandwidth" : "compute rate"),
-                     type, both ? "are" : "is", type, dtype, dtype, type);
+    yoke_text_printf(
+        &builder->missing,
+        "the %s of type %s %s unknown: give --assume 'type:%s:%s=RATE,hbm=RATE' "
+        "(for example %s=300T,hbm=1.6T) or leave it out with --exclude 'type:%s'",
+        both ? "compute rate and memory bandwidth"
+             : (strcmp(missing, "hbm") == 0 ? "memory bandwidth" : "compute rate"),
+        type, both ? "are" : "is", type, dtype, dtype, type);
     return yoke_strings_add(&builder->asked, type);
 }
 
@@ -294,15 +300,17 @@ static yoke_status_t note_doubts(yoke_problem_t *problem, const yoke_device_t *d
             doubt = "is a lower bound from a portable kernel";
         if (doubt == NULL)
             continue;
-        yoke_status_t status = add_note(
-            problem, yoke_format("the %s of type %s %s", used[i].name, type_of(device), doubt));
+        yoke_status_t status =
+            add_note(problem, yoke_format("the %s of type %s %s", used[i].name,
+                                          type_of(device), doubt));
         if (status != YOKE_OK)
             return status;
     }
     return YOKE_OK;
 }
 
-static char *class_key(const yoke_device_t *device, const yoke_rates_t *rates, double limit)
+static char *class_key(const yoke_device_t *device, const yoke_rates_t *rates,
+                       double limit)
 {
     return yoke_format("%s|%.17g|%.17g|%.17g|%.17g|%d|%u|%.17g", type_of(device), limit,
                        rates->compute, rates->bandwidth, rates->link, rates->link_mesh,
@@ -328,12 +336,14 @@ static yoke_status_t add_candidate(builder_t *builder, host_entry_t *host,
         return yoke_fail_memory();
     host->count++;
     yoke_status_t status = note_doubts(builder->problem, device);
-    return status != YOKE_OK ? status
-                             : note_free_memory(builder->problem, host->name, device, limit);
+    return status != YOKE_OK
+               ? status
+               : note_free_memory(builder->problem, host->name, device, limit);
 }
 
 /* Take the device in, or say why it is left out. */
-static yoke_status_t consider(builder_t *builder, host_entry_t *host, const yoke_device_t *device)
+static yoke_status_t consider(builder_t *builder, host_entry_t *host,
+                              const yoke_device_t *device)
 {
     yoke_problem_t *problem = builder->problem;
     bool skip = false;
@@ -349,17 +359,11 @@ static yoke_status_t consider(builder_t *builder, host_entry_t *host, const yoke
         return leave_out(problem, host->name, device, "an emulator");
     if (device->kind == YOKE_DEVICE_CPU && builder->accelerators)
         return leave_out(problem, host->name, device, "a host CPU beside accelerators");
-    double limit = 0;
-    if (!memory_limit(problem, device, &limit))
-        return leave_out(problem, host->name, device,
-                         "its memory is unknown (give --assume 'SELECTOR:memory=SIZE')");
-    if (!(limit > 0))
-        return leave_out(problem, host->name, device, "it has no memory to plan with (0 bytes)");
     yoke_rates_t rates;
     bool supported = false;
     const char *missing = NULL;
-    if (!yoke_rates_from_device(device, problem->options.dtype, problem->constants, &rates,
-                                &supported, &missing))
+    if (!yoke_rates_from_device(device, problem->options.dtype, problem->constants,
+                                &rates, &supported, &missing))
         return ask_for_rate(builder, device, missing);
     if (!supported) {
         char reason[96];
@@ -367,6 +371,13 @@ static yoke_status_t consider(builder_t *builder, host_entry_t *host, const yoke
                  yoke_dtype_name(problem->options.dtype));
         return leave_out(problem, host->name, device, reason);
     }
+    double limit = 0;
+    if (!memory_limit(problem, device, &limit))
+        return leave_out(problem, host->name, device,
+                         "its memory is unknown (give --assume 'SELECTOR:memory=SIZE')");
+    if (!(limit > 0))
+        return leave_out(problem, host->name, device,
+                         "it has no memory to plan with (0 bytes)");
     return add_candidate(builder, host, device, &rates, limit);
 }
 
@@ -436,8 +447,8 @@ static unsigned find_shape(const builder_t *builder, size_t host)
     return shape;
 }
 
-static unsigned class_of(yoke_problem_t *problem, const host_entry_t *host, unsigned shape,
-                         const candidate_t *candidate, char ***keys)
+static unsigned class_of(yoke_problem_t *problem, const host_entry_t *host,
+                         unsigned shape, const candidate_t *candidate, char ***keys)
 {
     for (size_t i = 0; i < problem->class_count; i++)
         if (problem->classes[i].shape == shape && strcmp((*keys)[i], candidate->key) == 0)
@@ -485,8 +496,9 @@ static yoke_status_t build_classes(builder_t *builder)
     for (size_t h = 0; h < builder->host_count; h++)
         total += builder->hosts[h].count;
     if (total > MAX_SLOTS)
-        return yoke_fail(YOKE_ERR_BAD_INPUT, "the cluster has %zu devices; at most %d are planned",
-                         total, MAX_SLOTS);
+        return yoke_fail(YOKE_ERR_BAD_INPUT,
+                         "the cluster has %zu devices; at most %d are planned", total,
+                         MAX_SLOTS);
     problem->hosts = calloc(builder->host_count + 1, sizeof *problem->hosts);
     problem->host_shape = calloc(builder->host_count + 1, sizeof *problem->host_shape);
     problem->slots = calloc(total + 1, sizeof *problem->slots);
@@ -534,14 +546,16 @@ static yoke_status_t apply_links(yoke_problem_t *problem)
             const yoke_slot_t *slot = &problem->slots[s];
             bool match[2] = {false, false};
             for (int e = 0; e < 2; e++) {
-                yoke_status_t status = yoke_selector_match(
-                    link->between[e], problem->hosts[slot->host], slot->device, &match[e]);
+                yoke_status_t status =
+                    yoke_selector_match(link->between[e], problem->hosts[slot->host],
+                                        slot->device, &match[e]);
                 if (status != YOKE_OK)
                     return status;
             }
             yoke_class_t *class = &problem->classes[slot->class_index];
-            double latency = yoke_known(&link->latency) ? link->latency.value
-                                                        : problem->constants->link_latency;
+            double latency = yoke_known(&link->latency)
+                                 ? link->latency.value
+                                 : problem->constants->link_latency;
             if (match[0] && match[1]) {
                 class->rates.link = link->rate.value * fraction;
                 class->rates.link_latency = latency;
@@ -554,8 +568,9 @@ static yoke_status_t apply_links(yoke_problem_t *problem)
         }
         if (!used) {
             yoke_status_t status = add_note(
-                problem, yoke_format("the link between '%s' and '%s' joins no planned devices",
-                                     link->between[0], link->between[1]));
+                problem,
+                yoke_format("the link between '%s' and '%s' joins no planned devices",
+                            link->between[0], link->between[1]));
             if (status != YOKE_OK)
                 return status;
         }
@@ -572,12 +587,13 @@ static yoke_status_t check_network(yoke_problem_t *problem)
         return YOKE_OK;
     for (size_t s = 0; s < problem->slot_count; s++)
         if (!(problem->classes[problem->slots[s].class_index].nic > 0))
-            return yoke_fail(YOKE_ERR_UNKNOWN_RATE,
-                             "cannot plan: the network rate of host '%s' is unknown: give "
-                             "--assume 'host:%s:nic=RATE' (for example nic=100Gb), or nic=RATE "
-                             "in a one-line cluster",
-                             problem->hosts[problem->slots[s].host],
-                             problem->hosts[problem->slots[s].host]);
+            return yoke_fail(
+                YOKE_ERR_UNKNOWN_RATE,
+                "cannot plan: the network rate of host '%s' is unknown: give "
+                "--assume 'host:%s:nic=RATE' (for example nic=100Gb), or nic=RATE "
+                "in a one-line cluster",
+                problem->hosts[problem->slots[s].host],
+                problem->hosts[problem->slots[s].host]);
     return YOKE_OK;
 }
 
@@ -610,8 +626,10 @@ static void builder_free(builder_t *builder)
     yoke_strings_free(&builder->asked);
 }
 
-yoke_status_t yoke_problem_new(const yoke_model_t *model, const yoke_inventory_t *inventory,
-                               const yoke_plan_options_t *options, yoke_problem_t **out_problem)
+yoke_status_t yoke_problem_new(const yoke_model_t *model,
+                               const yoke_inventory_t *inventory,
+                               const yoke_plan_options_t *options,
+                               yoke_problem_t **out_problem)
 {
     yoke_problem_t *problem = calloc(1, sizeof *problem);
     if (problem == NULL)

@@ -3,8 +3,8 @@
 #define YOKE_PARTITION_PROBLEM_H
 
 /*
- * The planning problem in canonical form: devices sorted by host and id, grouped into classes
- * of equal devices in equal nodes. Everything after this works on indexes.
+ * The planning problem in canonical form: devices sorted by host and id, grouped into
+ * classes of equal devices in equal nodes. Everything after this works on indexes.
  */
 
 #include "costmodel/cost.h"
@@ -17,12 +17,12 @@ typedef struct yoke_class {
     unsigned per_host;           /* devices of this class in each */
     unsigned count;              /* hosts x per_host */
     yoke_rates_t rates;
-    double memory_limit;         /* bytes under the memory policy */
+    double memory_limit; /* bytes under the memory policy */
     double memory_total;
-    double nic;                  /* bytes/s per direction of the node's NICs, achieved */
+    double nic; /* bytes/s per direction of the node's NICs, achieved */
     double nic_latency;
-    unsigned host_devices;       /* schedulable devices in one such node, all classes */
-    double intra;                /* bytes/s per direction between unlike devices of the node */
+    unsigned host_devices; /* schedulable devices in one such node, all classes */
+    double intra;          /* bytes/s per direction between unlike devices of the node */
     double intra_latency;
     const char *link_name;
 } yoke_class_t;
@@ -47,14 +47,16 @@ typedef struct yoke_problem {
     size_t class_count;
     struct yoke_unused_entry {
         char *device, *reason;
-    } *unused; /* devices never planned on */
+    } * unused; /* devices never planned on */
     size_t unused_count;
     char **notes;
     size_t note_count;
 } yoke_problem_t;
 
-yoke_status_t yoke_problem_new(const yoke_model_t *model, const yoke_inventory_t *inventory,
-                               const yoke_plan_options_t *options, yoke_problem_t **out_problem);
+yoke_status_t yoke_problem_new(const yoke_model_t *model,
+                               const yoke_inventory_t *inventory,
+                               const yoke_plan_options_t *options,
+                               yoke_problem_t **out_problem);
 void yoke_problem_free(yoke_problem_t *problem);
 /* Index of "host/device-id", or -1. */
 long yoke_problem_find(const yoke_problem_t *problem, const char *name);

@@ -11,16 +11,18 @@
 
 #define MAX_DEGREES 16
 #define MAX_MICRO_BATCHES 16
-#define MAX_VECTORS 4096       /* combinations of degrees over the classes */
-#define DEFAULT_EFFORT 200000  /* nodes of the exact enumeration */
-#define HEURISTIC_NODES 600    /* nodes that the heuristics expand at most */
+#define MAX_VECTORS 4096      /* combinations of degrees over the classes */
+#define DEFAULT_EFFORT 200000 /* nodes of the exact enumeration */
+#define HEURISTIC_NODES 1500  /* nodes that the heuristics expand at most */
+#define PATIENCE 100          /* of them that fit without a better plan */
 #define TWO_SHAPE_SHEETS 24
 #define EXACT_UNITS 16 /* largest number of tensor groups for the exact enumeration */
 
-yoke_status_t yoke_candidate_evaluate(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
+yoke_status_t yoke_candidate_evaluate(const yoke_problem_t *problem,
+                                      yoke_cost_cache_t *cache,
                                       const yoke_candidate_t *candidate,
-                                      yoke_placement_t *placement, yoke_evaluation_t *evaluation,
-                                      bool *out_placed)
+                                      yoke_placement_t *placement,
+                                      yoke_evaluation_t *evaluation, bool *out_placed)
 {
     *out_placed = yoke_place(problem, candidate, placement);
     if (!*out_placed)
@@ -51,9 +53,10 @@ static void remember_miss(yoke_search_t *search)
 {
     const yoke_evaluation_t *evaluation = &search->evaluation;
     yoke_search_result_t *result = search->result;
-    const yoke_memory_terms_t *memory = &evaluation->stages[evaluation->tightest_stage].memory;
-    if (result->have_miss && memory->predicted / memory->limit >=
-                                 result->miss_needed / result->miss_limit)
+    const yoke_memory_terms_t *memory =
+        &evaluation->stages[evaluation->tightest_stage].memory;
+    if (result->have_miss &&
+        memory->predicted / memory->limit >= result->miss_needed / result->miss_limit)
         return;
     size_t index = evaluation->tightest_stage;
     for (unsigned p = 0; p < search->placement.layout.pipeline_count; p++) {
@@ -74,8 +77,8 @@ void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *candidate)
 {
     bool placed = false;
     yoke_status_t status =
-        yoke_candidate_evaluate(search->problem, search->cache, candidate, &search->placement,
-                                &search->evaluation, &placed);
+        yoke_candidate_evaluate(search->problem, search->cache, candidate,
+                                &search->placement, &search->evaluation, &placed);
     if (status != YOKE_OK) {
         search->status = status;
         return;
@@ -88,6 +91,7 @@ void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *candidate)
         remember_miss(search);
         return;
     }
+    search->fitting++;
     if (!result->found || search->evaluation.iteration_time < result->time) {
         result->found = true;
         result->time = search->evaluation.iteration_time;
@@ -95,18 +99,17 @@ void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *candidate)
     }
 }
 
-bool yoke_search_sends(yoke_search_t *search, const yoke_candidate_t *candidate, unsigned shape,
-                       double *out_send)
+bool yoke_search_sends(yoke_search_t *search, const yoke_candidate_t *candidate,
+                       unsigned shape, double *out_send)
 {
     if (!yoke_place(search->problem, candidate, &search->placement))
         return false;
     const yoke_pipeline_t *pipeline = &search->placement.layout.pipelines[shape];
     for (unsigned s = 0; s + 1 < pipeline->stage_count; s++) {
         const yoke_stage_t *from = &pipeline->stages[s], *to = &pipeline->stages[s + 1];
-        const yoke_cost_table_t *table =
-            yoke_cost_cache_get(search->cache, from->replicas[0].class_index,
-                                from->replicas[0].tp, candidate->micro_batch,
-                                candidate->recompute);
+        const yoke_cost_table_t *table = yoke_cost_cache_get(
+            search->cache, from->replicas[0].class_index, from->replicas[0].tp,
+            candidate->micro_batch, candidate->recompute);
         if (table == NULL)
             return false;
         out_send[s] = 0;
@@ -143,8 +146,8 @@ static void list_vectors(const yoke_problem_t *problem, uint64_t classes, vector
 }
 
 /* Vector number `index`; with too many combinations every class takes the same step. */
-static void get_vector(const yoke_problem_t *problem, const vectors_t *vectors, size_t index,
-                       unsigned *out_tp)
+static void get_vector(const yoke_problem_t *problem, const vectors_t *vectors,
+                       size_t index, unsigned *out_tp)
 {
     for (unsigned c = 0; c < problem->class_count; c++) {
         size_t count = vectors->counts[c];
@@ -221,24 +224,43 @@ static yoke_status_t make_sheets(yoke_search_t *search, uint64_t classes)
 static int compare_nodes(const void *a, const void *b)
 {
     const yoke_node_ref_t *x = a, *y = b;
-    if (x->bound != y->bound)
-        return x->bound < y->bound ? -1 : 1;
+    if (x->estimate != y->estimate)
+        return x->estimate < y->estimate ? -1 : 1;
     if (x->sheet != y->sheet)
         return x->sheet < y->sheet ? -1 : 1;
     return x->replicas < y->replicas ? -1 : x->replicas > y->replicas;
 }
 
-/* Nodes of all sheets; with `divisors` only replica counts that divide the steps. */
-static yoke_status_t list_nodes(const yoke_search_t *search, bool divisors,
+/*
+ * Replica counts worth a node: those that divide the steps and, where pipelines may
+ * differ by one step, the largest that leave a class a given number of stages.
+ */
+static bool worth_a_node(const yoke_search_t *search, const yoke_sheet_t *sheet,
+                         unsigned replicas)
+{
+    if (yoke_search_steps(search, sheet) % replicas == 0)
+        return true;
+    if (search->problem->options.max_shapes < 2)
+        return false;
+    for (size_t c = 0; c < search->problem->class_count; c++) {
+        unsigned units = sheet->units[c];
+        if (units >= replicas && units / replicas != units / (replicas + 1))
+            return true;
+    }
+    return false;
+}
+
+/* Nodes of all sheets; `all` replica counts, or only those worth a node. */
+static yoke_status_t list_nodes(const yoke_search_t *search, bool all,
                                 yoke_node_ref_t **out_nodes, size_t *out_count)
 {
     yoke_node_ref_t *nodes = NULL;
     size_t count = 0, capacity = 0;
     unsigned fixed = (unsigned)search->problem->options.dp;
     for (unsigned i = 0; i < search->sheet_count; i++) {
-        unsigned steps = yoke_search_steps(search, &search->sheets[i]);
         for (unsigned d = 1; d <= search->max_replicas[i]; d++) {
-            if ((fixed != 0 && d != fixed) || (divisors && steps % d != 0))
+            if ((fixed != 0 && d != fixed) ||
+                (!all && !worth_a_node(search, &search->sheets[i], d)))
                 continue;
             if (count == capacity) {
                 capacity = capacity ? 2 * capacity : 256;
@@ -249,8 +271,10 @@ static yoke_status_t list_nodes(const yoke_search_t *search, bool divisors,
                 }
                 nodes = grown;
             }
-            nodes[count++] =
-                (yoke_node_ref_t){yoke_bound_replicas(&search->sheets[i], d), i, d};
+            const yoke_sheet_t *sheet = &search->sheets[i];
+            double bound = yoke_bound_replicas(sheet, d);
+            nodes[count++] = (yoke_node_ref_t){
+                bound, all ? bound : yoke_search_estimate(search, sheet, d), i, d};
         }
     }
     if (count > 0)
@@ -280,8 +304,9 @@ static void set_bound(yoke_search_t *search)
             result->bound = bound;
         first = false;
     }
-    result->binding = "work of all layers over the speed of all devices, plus the pipeline fill "
-                      "of one micro-batch";
+    result->binding =
+        "work of all layers over the speed of all devices, plus the pipeline fill "
+        "of one micro-batch";
 }
 
 static unsigned total_units(const yoke_sheet_t *sheet)
@@ -292,14 +317,20 @@ static unsigned total_units(const yoke_sheet_t *sheet)
     return units;
 }
 
-static void run_heuristics(yoke_search_t *search, const yoke_node_ref_t *nodes, size_t count)
+static void run_heuristics(yoke_search_t *search, const yoke_node_ref_t *nodes,
+                           size_t count)
 {
-    size_t expanded = 0;
-    for (size_t i = 0; i < count && expanded < HEURISTIC_NODES; i++) {
+    unsigned idle = 0; /* nodes with a plan that fits, none of them better */
+    for (size_t i = 0; i < count && i < HEURISTIC_NODES && idle < PATIENCE; i++) {
+        const double before = search->result->found ? search->result->time : 0;
+        const uint64_t fitting = search->fitting;
         if (beaten(search->result, nodes[i].bound))
-            break;
+            continue;
         yoke_search_one_shape(search, &search->sheets[nodes[i].sheet], nodes[i].replicas);
-        expanded++;
+        if (search->result->found && search->result->time != before)
+            idle = 0;
+        else
+            idle += search->fitting != fitting;
     }
     if (search->problem->options.max_shapes < 2 || search->split_count > 0)
         return;
@@ -309,7 +340,11 @@ static void run_heuristics(yoke_search_t *search, const yoke_node_ref_t *nodes, 
         if (seen[nodes[i].sheet] || beaten(search->result, nodes[i].bound))
             continue;
         seen[nodes[i].sheet] = 1;
-        yoke_search_two_shapes(search, &search->sheets[nodes[i].sheet]);
+        yoke_sheet_t *sheet = &search->sheets[nodes[i].sheet];
+        const double before = search->result->time;
+        yoke_search_two_shapes(search, sheet);
+        if (search->result->found && search->result->time != before)
+            yoke_search_refine(search, sheet);
         tried++;
     }
     free(seen);
@@ -319,8 +354,13 @@ static yoke_status_t run_exact(yoke_search_t *search)
 {
     yoke_node_ref_t *nodes = NULL;
     size_t count = 0;
+    for (size_t i = 0; i < search->sheet_count; i++)
+        if (total_units(&search->sheets[i]) > EXACT_UNITS &&
+            !beaten(search->result,
+                    yoke_bound_replicas(&search->sheets[i], search->max_replicas[i])))
+            return YOKE_OK; /* too large to be complete */
     bool one_shape = search->problem->options.max_shapes < 2 || search->split_count > 0;
-    yoke_status_t status = list_nodes(search, one_shape, &nodes, &count);
+    yoke_status_t status = list_nodes(search, !one_shape, &nodes, &count);
     if (status != YOKE_OK)
         return status;
     bool complete = true;
@@ -360,18 +400,22 @@ static yoke_status_t search_init(yoke_search_t *search, const yoke_problem_t *pr
                          "the cluster has %zu classes of devices; at most %d are planned",
                          problem->class_count, YOKE_MAX_CLASSES);
     if (problem->model->layer_count == 0 || problem->model->layer_count > UINT16_MAX - 1)
-        return yoke_fail(YOKE_ERR_BAD_INPUT, "the model has %zu layers; 1 to %d are planned",
+        return yoke_fail(YOKE_ERR_BAD_INPUT,
+                         "the model has %zu layers; 1 to %d are planned",
                          problem->model->layer_count, UINT16_MAX - 1);
     const yoke_plan_options_t *options = &problem->options;
-    if (options->stages > YOKE_MAX_STAGES || options->stages > problem->model->layer_count)
-        return yoke_fail(YOKE_ERR_USAGE,
-                         "--stages %llu: the model has %zu layers and a stage holds at least one",
-                         (unsigned long long)options->stages, problem->model->layer_count);
+    if (options->stages > YOKE_MAX_STAGES ||
+        options->stages > problem->model->layer_count)
+        return yoke_fail(
+            YOKE_ERR_USAGE,
+            "--stages %llu: the model has %zu layers and a stage holds at least one",
+            (unsigned long long)options->stages, problem->model->layer_count);
     if (options->micro_batch != 0 && options->global_batch % options->micro_batch != 0)
-        return yoke_fail(YOKE_ERR_USAGE,
-                         "--micro-batch %llu does not divide the global batch of %llu samples",
-                         (unsigned long long)options->micro_batch,
-                         (unsigned long long)options->global_batch);
+        return yoke_fail(
+            YOKE_ERR_USAGE,
+            "--micro-batch %llu does not divide the global batch of %llu samples",
+            (unsigned long long)options->micro_batch,
+            (unsigned long long)options->global_batch);
     return yoke_placement_init(problem, &search->placement);
 }
 
@@ -390,7 +434,8 @@ static yoke_status_t read_split(yoke_search_t *search)
         stages = options->stages;
     if (stages > YOKE_MAX_STAGES)
         return yoke_fail(YOKE_ERR_USAGE, "--split: at most %d stages", YOKE_MAX_STAGES);
-    yoke_status_t status = yoke_split_parse(options->split, decoders, stages, search->split);
+    yoke_status_t status =
+        yoke_split_parse(options->split, decoders, stages, search->split);
     if (status == YOKE_OK)
         search->split_count = (unsigned)stages;
     return status;
@@ -408,7 +453,7 @@ yoke_status_t yoke_search(const yoke_problem_t *problem, yoke_cost_cache_t *cach
     if (status == YOKE_OK)
         status = make_sheets(&search, classes);
     if (status == YOKE_OK)
-        status = list_nodes(&search, true, &nodes, &count);
+        status = list_nodes(&search, false, &nodes, &count);
     if (status == YOKE_OK) {
         set_bound(&search);
         run_heuristics(&search, nodes, count);
@@ -462,7 +507,8 @@ yoke_status_t yoke_search_even(const yoke_problem_t *problem, yoke_cost_cache_t 
         for (size_t c = 1; c < problem->class_count; c++)
             equal = equal && sheet->tp[c] == sheet->tp[0];
         unsigned steps = yoke_search_steps(&search, sheet);
-        for (unsigned d = 1; equal && d <= search.max_replicas[i] && status == YOKE_OK; d++) {
+        for (unsigned d = 1; equal && d <= search.max_replicas[i] && status == YOKE_OK;
+             d++) {
             if (steps % d == 0 && !beaten(out_result, yoke_bound_replicas(sheet, d)))
                 try_even(&search, sheet, d);
             status = search.status;

@@ -3,9 +3,10 @@
 #define YOKE_PARTITION_SEARCH_H
 
 /*
- * The search over candidates (space: shape.h). Best-first over (micro-batch, recomputation,
- * degrees, replicas) by lower bound; heuristics find a good plan, then an exact enumeration
- * runs as far as the effort goes. Every time compared is the evaluator's.
+ * The search over candidates (space: shape.h). Best-first over (micro-batch,
+ * recomputation, degrees, replicas) by lower bound; heuristics find a good plan, then an
+ * exact enumeration runs as far as the effort goes. Every time compared is the
+ * evaluator's.
  */
 
 #include "partition/cut.h"
@@ -30,14 +31,17 @@ typedef struct yoke_search_result {
 yoke_status_t yoke_search(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
                           uint64_t classes, yoke_search_result_t *out_result);
 
-/* The best even split: all devices alike, one degree, layers cut evenly, every device used. */
+/* The best even split: all devices alike, one degree, layers cut evenly, every device
+ * used. */
 yoke_status_t yoke_search_even(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
                                yoke_search_result_t *out_result);
 
-/* Evaluate a candidate; fits and time. YOKE_OK with *out_placed false when devices lack. */
-yoke_status_t yoke_candidate_evaluate(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
+/* Evaluate a candidate; fits and time. YOKE_OK with *out_placed false when devices lack.
+ */
+yoke_status_t yoke_candidate_evaluate(const yoke_problem_t *problem,
+                                      yoke_cost_cache_t *cache,
                                       const yoke_candidate_t *candidate,
-                                      yoke_placement_t *placement, yoke_evaluation_t *evaluation,
-                                      bool *out_placed);
+                                      yoke_placement_t *placement,
+                                      yoke_evaluation_t *evaluation, bool *out_placed);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exact enumeration of one node: every sequence, every cut, every division of the steps. */
+/* Exact enumeration of one node: every sequence, every cut, every division of the steps.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "partition/search_state.h"
 
-/* One sequence of classes with the most steps that it could do within the incumbent's time. */
+/* One sequence of classes with the most steps that it could do within the incumbent's
+ * time. */
 typedef struct sequence {
     unsigned stages;
     unsigned most_steps;
@@ -62,13 +64,14 @@ static bool add_sequence(exact_t *exact, sequences_t *list, const sequence_t *se
 
 static bool in_time(const exact_t *exact, const sequence_t *sequence, unsigned steps)
 {
-    double bound = yoke_bound_sequence(exact->sheet, sequence->classes, sequence->stages, steps,
-                                       NULL);
+    double bound = yoke_bound_sequence(exact->sheet, sequence->classes, sequence->stages,
+                                       steps, NULL);
     return bound * (1.0 - 1e-9) < exact->threshold;
 }
 
 /* The most steps (at most `limit`) whose bound is below the threshold; 0: none. */
-static unsigned most_steps(const exact_t *exact, const sequence_t *sequence, unsigned limit)
+static unsigned most_steps(const exact_t *exact, const sequence_t *sequence,
+                           unsigned limit)
 {
     if (limit == 0 || !in_time(exact, sequence, 1))
         return 0;
@@ -88,7 +91,8 @@ static bool list_sequences(exact_t *exact, unsigned dp, unsigned limit, sequence
                            sequences_t *list)
 {
     const size_t classes = exact->search->problem->class_count;
-    if (now->stages > 0 && (exact->only_stages == 0 || now->stages == exact->only_stages)) {
+    if (now->stages > 0 &&
+        (exact->only_stages == 0 || now->stages == exact->only_stages)) {
         if (!spend(exact->search))
             return false;
         unsigned most = most_steps(exact, now, limit);
@@ -218,8 +222,8 @@ static bool exact_pair_steps(exact_t *exact, const sequence_t *a, unsigned dp_a,
     return done && !walk.out_of_effort && exact->search->status == YOKE_OK;
 }
 
-static bool exact_pair(exact_t *exact, const sequence_t *a, unsigned dp_a, const sequence_t *b,
-                       unsigned dp_b)
+static bool exact_pair(exact_t *exact, const sequence_t *a, unsigned dp_a,
+                       const sequence_t *b, unsigned dp_b)
 {
     for (unsigned steps_a = 1; steps_a <= a->most_steps; steps_a++) {
         uint64_t taken = (uint64_t)steps_a * dp_a;
@@ -282,10 +286,10 @@ bool yoke_search_exact_node(yoke_search_t *search, yoke_sheet_t *sheet, unsigned
     const yoke_problem_t *problem = search->problem;
     exact_t exact = {.search = search, .sheet = sheet, .replicas = replicas};
     exact.steps = yoke_search_steps(search, sheet);
-    exact.max_stages = problem->model->layer_count < 32 ? (unsigned)problem->model->layer_count
-                                                        : 32;
-    exact.only_stages = search->split_count > 0 ? search->split_count
-                                                : (unsigned)problem->options.stages;
+    exact.max_stages =
+        problem->model->layer_count < 32 ? (unsigned)problem->model->layer_count : 32;
+    exact.only_stages =
+        search->split_count > 0 ? search->split_count : (unsigned)problem->options.stages;
     yoke_search_start(sheet, &exact.candidate);
     exact.candidate.sharded_optimizer = yoke_search_sharded(search, replicas);
     update_threshold(&exact);

@@ -6,7 +6,7 @@
 
 #define MAX_ORDERED_CLASSES 6 /* all orders up to here, a few fixed ones beyond */
 #define MAX_ORDERS 24
-#define MAX_SIDES 64
+#define MAX_SIDES 48
 
 /* Classes of one sequence, in the order of their blocks, with the stages of each. */
 typedef struct blocks {
@@ -52,40 +52,75 @@ static void write_sequence(const blocks_t *blocks, uint8_t *out)
             out[stage++] = blocks->classes[i];
 }
 
-/* Cut one sequence and keep it when it is the best; returns the closed form, or -1. */
-static double try_sequence(yoke_search_t *search, yoke_sheet_t *sheet, const blocks_t *blocks,
-                           unsigned replicas, yoke_candidate_t *candidate)
+/*
+ * Steps of the replicas: equal where they divide, else the first shape's replicas do one
+ * step more than those of the second, which has the same stages.
+ */
+static void set_steps(unsigned steps, unsigned replicas, yoke_candidate_t *candidate)
+{
+    unsigned longer = steps % replicas;
+    candidate->shape_count = longer > 0 ? 2 : 1;
+    candidate->shapes[0].dp = longer > 0 ? longer : replicas;
+    candidate->shapes[0].micro_batches = steps / replicas + (longer > 0 ? 1 : 0);
+}
+
+static void copy_shape(unsigned replicas, yoke_candidate_t *candidate)
+{
+    if (candidate->shape_count < 2)
+        return;
+    candidate->shapes[1] = candidate->shapes[0];
+    candidate->shapes[1].dp = replicas - candidate->shapes[0].dp;
+    candidate->shapes[1].micro_batches--;
+}
+
+static void try_both(yoke_search_t *search, unsigned replicas,
+                     yoke_candidate_t *candidate)
+{
+    copy_shape(replicas, candidate);
+    yoke_search_try(search, candidate);
+}
+
+/* Cut one sequence and keep it when it is the best. */
+static void try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
+                         const blocks_t *blocks, unsigned replicas,
+                         yoke_candidate_t *candidate)
 {
     yoke_shape_t *shape = &candidate->shapes[0];
     unsigned stages = stage_total(blocks);
     if (stages == 0 || stages > YOKE_MAX_STAGES)
-        return -1;
-    shape->dp = replicas;
-    shape->micro_batches = yoke_search_steps(search, sheet) / replicas;
+        return;
+    set_steps(yoke_search_steps(search, sheet), replicas, candidate);
     shape->stages = stages;
     write_sequence(blocks, shape->classes);
+    memset(shape->last, 0, stages * sizeof *shape->last);
+    copy_shape(replicas, candidate);
     if (search->result->found &&
         yoke_bound_sequence(sheet, shape->classes, stages, shape->micro_batches, NULL) *
                 (1.0 - 1e-9) >=
             search->result->time)
-        return -1;
+        return;
     yoke_chain_t chain;
-    if (!yoke_chain_init(&chain, sheet, shape->classes, stages, shape->micro_batches, replicas,
-                         candidate->sharded_optimizer) ||
+    if (!yoke_chain_init(&chain, sheet, shape->classes, stages, shape->micro_batches,
+                         replicas, candidate->sharded_optimizer) ||
         !yoke_search_sends(search, candidate, 0, chain.send))
-        return -1;
+        return;
     if (search->split_count > 0) {
         if (search->split_count != stages)
-            return -1;
+            return;
         yoke_cut_from_split(search->problem->model, search->split, stages, shape->last);
     } else if (!yoke_chain_cut(&chain, shape->last)) {
         /* Does not fit: the even cut tells by how much. */
-        if (!search->result->found && yoke_cut_even(search->problem->model, stages, shape->last))
-            yoke_search_try(search, candidate);
-        return -1;
+        if (!search->result->found &&
+            yoke_cut_even(search->problem->model, stages, shape->last))
+            try_both(search, replicas, candidate);
+        return;
     }
-    yoke_search_try(search, candidate);
-    return yoke_chain_bound(&chain, shape->last);
+    if (search->result->found &&
+        yoke_chain_bound(&chain, shape->last) >= search->result->time) {
+        search->fitting++;
+        return;
+    }
+    try_both(search, replicas, candidate);
 }
 
 static void swap_blocks(blocks_t *blocks, unsigned a, unsigned b)
@@ -182,6 +217,30 @@ static bool drop_slowest(const yoke_sheet_t *sheet, blocks_t *blocks)
     return true;
 }
 
+double yoke_search_estimate(const yoke_search_t *search, const yoke_sheet_t *sheet,
+                            unsigned replicas)
+{
+    const unsigned layers = (unsigned)search->problem->model->layer_count;
+    const unsigned steps = yoke_search_steps(search, sheet);
+    const unsigned most = layers < YOKE_MAX_STAGES ? layers : YOKE_MAX_STAGES;
+    const double longest = steps / replicas + (steps % replicas != 0);
+    double best = 1e300;
+    blocks_t blocks;
+    all_blocks(search, sheet, replicas, UINT64_MAX, &blocks);
+    if (blocks.count == 0)
+        return best;
+    do {
+        blocks_t used = blocks;
+        shrink(sheet, &used, most);
+        double rate = 0;
+        for (unsigned i = 0; i < used.count; i++)
+            rate += used.stages[i] * sheet->speed[used.classes[i]];
+        double time = (longest - 1.0 + stage_total(&used)) * sheet->weight / rate;
+        best = time < best ? time : best;
+    } while (drop_slowest(sheet, &blocks));
+    return best;
+}
+
 void yoke_search_one_shape(yoke_search_t *search, yoke_sheet_t *sheet, unsigned replicas)
 {
     const unsigned layers = (unsigned)search->problem->model->layer_count;
@@ -191,7 +250,8 @@ void yoke_search_one_shape(yoke_search_t *search, yoke_sheet_t *sheet, unsigned 
         wanted = search->split_count;
     if (wanted > 0 && wanted < most)
         most = wanted;
-    if (yoke_search_steps(search, sheet) % replicas != 0)
+    unsigned steps = yoke_search_steps(search, sheet);
+    if (steps < replicas || (steps % replicas != 0 && search->split_count > 0))
         return;
     yoke_candidate_t candidate;
     yoke_search_start(sheet, &candidate);
@@ -249,9 +309,9 @@ static size_t list_sides(yoke_search_t *search, yoke_sheet_t *sheet, uint64_t cl
         write_sequence(&blocks, side->shape.classes);
         yoke_chain_t chain;
         unsigned guess = steps / replicas > stages ? steps / replicas : stages;
-        if (!yoke_chain_init(&chain, sheet, side->shape.classes, stages, guess, replicas + 1,
-                             yoke_search_sharded(search, replicas + 1)) ||
-            !yoke_chain_cut(&chain, side->shape.last))
+        if (!yoke_chain_init(&chain, sheet, side->shape.classes, stages, guess,
+                             replicas + 1, yoke_search_sharded(search, replicas + 1)) ||
+            !yoke_chain_cut_bottleneck(&chain, side->shape.last))
             continue;
         double at = yoke_chain_bound(&chain, side->shape.last);
         chain.micro_batches = 2 * guess;
@@ -316,7 +376,8 @@ static void try_pair(yoke_search_t *search, yoke_sheet_t *sheet, const side_t *a
 void yoke_search_two_shapes(yoke_search_t *search, yoke_sheet_t *sheet)
 {
     const size_t classes = search->problem->class_count;
-    if (classes < 2 || classes > MAX_ORDERED_CLASSES || search->problem->options.stages != 0)
+    if (classes < 2 || classes > MAX_ORDERED_CLASSES ||
+        search->problem->options.stages != 0)
         return;
     static _Thread_local side_t left[MAX_SIDES], right[MAX_SIDES];
     const uint64_t all = (UINT64_C(1) << classes) - 1;
@@ -329,4 +390,23 @@ void yoke_search_two_shapes(yoke_search_t *search, yoke_sheet_t *sheet)
             for (size_t j = 0; j < b; j++)
                 try_pair(search, sheet, &left[i], &right[j]);
     }
+}
+
+void yoke_search_refine(yoke_search_t *search, yoke_sheet_t *sheet)
+{
+    yoke_candidate_t candidate = search->result->best;
+    unsigned replicas = 0;
+    for (unsigned g = 0; g < candidate.shape_count; g++)
+        replicas += candidate.shapes[g].dp;
+    for (unsigned g = 0; g < candidate.shape_count; g++) {
+        yoke_shape_t *shape = &candidate.shapes[g];
+        yoke_chain_t chain;
+        if (!yoke_chain_init(&chain, sheet, shape->classes, shape->stages,
+                             shape->micro_batches, replicas,
+                             candidate.sharded_optimizer) ||
+            !yoke_search_sends(search, &candidate, g, chain.send) ||
+            !yoke_chain_cut(&chain, shape->last))
+            return;
+    }
+    yoke_search_try(search, &candidate);
 }

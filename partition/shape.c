@@ -61,7 +61,8 @@ static unsigned take(const yoke_problem_t *problem, yoke_placement_t *placement,
         unsigned *used = &placement->used[host * problem->class_count + class_index];
         if (*used + tp > class->per_host)
             continue;
-        unsigned first = placement->first[host * problem->class_count + class_index] + *used;
+        unsigned first =
+            placement->first[host * problem->class_count + class_index] + *used;
         *used += tp;
         *hint = host;
         return first;
@@ -114,7 +115,8 @@ static bool lay_arrays(const yoke_candidate_t *candidate, yoke_placement_t *plac
     return true;
 }
 
-void yoke_placement_set_cuts(const yoke_candidate_t *candidate, yoke_placement_t *placement)
+void yoke_placement_set_cuts(const yoke_candidate_t *candidate,
+                             yoke_placement_t *placement)
 {
     for (unsigned g = 0; g < candidate->shape_count; g++) {
         const yoke_shape_t *shape = &candidate->shapes[g];
@@ -158,7 +160,8 @@ bool yoke_place(const yoke_problem_t *problem, const yoke_candidate_t *candidate
 static unsigned fixed_degree(const yoke_problem_t *problem, const yoke_class_t *class)
 {
     unsigned degree = (unsigned)problem->options.tp;
-    for (const char *const *fix = problem->options.fix; fix != NULL && *fix != NULL; fix++) {
+    for (const char *const *fix = problem->options.fix; fix != NULL && *fix != NULL;
+         fix++) {
         const char *mark = strstr(*fix, ":tp=");
         uint64_t value = 0;
         if (strncmp(*fix, "type:", 5) != 0 || mark == NULL ||

@@ -7,9 +7,9 @@
  *
  * The space that the search covers: every stage of a shape is one class of devices; all
  * stages of one class in one plan have the same tensor-parallel degree; a shape is
- * repeated `dp` times side by side (those replicas have equal micro-batches); a plan has at
- * most options.max_shapes shapes, which differ in their micro-batch counts; micro-batch size
- * and recomputation are one for the plan.
+ * repeated `dp` times side by side (those replicas have equal micro-batches); a plan has
+ * at most options.max_shapes shapes, which differ in their micro-batch counts;
+ * micro-batch size and recomputation are one for the plan.
  */
 
 #include "partition/evaluate.h"
@@ -43,21 +43,22 @@ typedef struct yoke_placement {
     yoke_replica_t *replicas;
     unsigned *slots;
     size_t stage_capacity, replica_capacity, slot_capacity;
-    unsigned *used;      /* per (host, class): devices taken */
-    unsigned *first;     /* per (host, class): first slot */
+    unsigned *used;  /* per (host, class): devices taken */
+    unsigned *first; /* per (host, class): first slot */
 } yoke_placement_t;
 
 /*
- * Place: stages in order of falling tensor-parallel degree, then shape, then stage; within a
- * stage the replicas in order; a replica takes the first host (natural order) that has
- * enough free devices of its class. Returns false when it does not fit.
+ * Place: stages in order of falling tensor-parallel degree, then shape, then stage;
+ * within a stage the replicas in order; a replica takes the first host (natural order)
+ * that has enough free devices of its class. Returns false when it does not fit.
  */
 yoke_status_t yoke_placement_init(const yoke_problem_t *problem, yoke_placement_t *out);
 void yoke_placement_free(yoke_placement_t *placement);
 bool yoke_place(const yoke_problem_t *problem, const yoke_candidate_t *candidate,
                 yoke_placement_t *placement);
 /* Only the layer ranges of a placed candidate changed (same shapes and degrees). */
-void yoke_placement_set_cuts(const yoke_candidate_t *candidate, yoke_placement_t *placement);
+void yoke_placement_set_cuts(const yoke_candidate_t *candidate,
+                             yoke_placement_t *placement);
 
 /* Tensor-parallel degrees that the class may use under the options, ascending. */
 size_t yoke_class_degrees(const yoke_problem_t *problem, unsigned class_index,

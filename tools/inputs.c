@@ -26,7 +26,8 @@ static yoke_status_t no_such_cluster(const char *name)
     yoke_text_t list = {0};
     char *folder = yoke_format("%s/clusters", yoke_data_dir());
     DIR *directory = folder ? opendir(folder) : NULL;
-    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+    for (struct dirent *entry;
+         directory != NULL && (entry = readdir(directory)) != NULL;) {
         size_t size = strlen(entry->d_name);
         if (size > 5 && strcmp(entry->d_name + size - 5, ".json") == 0) {
             entry->d_name[size - 5] = '\0';
@@ -36,19 +37,20 @@ static yoke_status_t no_such_cluster(const char *name)
     if (directory != NULL)
         closedir(directory);
     for (size_t i = 0; i < names.count; i++) /* insertion sort: the folder has no order */
-        for (size_t j = i; j > 0 && yoke_natural_compare(names.items[j - 1], names.items[j]) > 0;
-             j--) {
+        for (size_t j = i;
+             j > 0 && yoke_natural_compare(names.items[j - 1], names.items[j]) > 0; j--) {
             char *swap = names.items[j];
             names.items[j] = names.items[j - 1];
             names.items[j - 1] = swap;
         }
     for (size_t i = 0; i < names.count; i++)
         yoke_text_printf(&list, "%s%s", i > 0 ? ", " : "", names.items[i]);
-    yoke_status_t status = yoke_fail(
-        YOKE_ERR_BAD_INPUT,
-        "--cluster: there is no file '%s' and no bundled cluster of that name (%s); one line "
-        "looks like \"2x8xA100-SXM4-80GB + 4x8xV100-SXM2-32GB; nic=100Gb\"",
-        name, list.size > 0 ? yoke_text_get(&list) : "none is installed");
+    yoke_status_t status =
+        yoke_fail(YOKE_ERR_BAD_INPUT,
+                  "--cluster: there is no file '%s' and no bundled cluster of that name "
+                  "(%s); one line "
+                  "looks like \"2x8xA100-SXM4-80GB + 4x8xV100-SXM2-32GB; nic=100Gb\"",
+                  name, list.size > 0 ? yoke_text_get(&list) : "none is installed");
     yoke_text_free(&list);
     yoke_strings_free(&names);
     free(folder);
@@ -74,12 +76,14 @@ static yoke_status_t load_cluster(const char *name, yoke_inventory_t **out_inven
     return status;
 }
 
-yoke_status_t yoke_input_cluster(const yoke_args_t *args, yoke_inventory_t **out_inventory)
+yoke_status_t yoke_input_cluster(const yoke_args_t *args,
+                                 yoke_inventory_t **out_inventory)
 {
     yoke_inventory_t *inventory = NULL;
     yoke_status_t status = load_cluster(yoke_args_value(args, "cluster"), &inventory);
     const char *assume;
-    for (size_t i = 0; status == YOKE_OK && (assume = yoke_args_nth(args, "assume", i)); i++)
+    for (size_t i = 0; status == YOKE_OK && (assume = yoke_args_nth(args, "assume", i));
+         i++)
         status = yoke_inventory_assume(inventory, assume);
     if (status != YOKE_OK) {
         yoke_inventory_free(inventory);

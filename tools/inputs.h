@@ -2,34 +2,41 @@
 #ifndef YOKE_TOOLS_INPUTS_H
 #define YOKE_TOOLS_INPUTS_H
 
-/* The inputs that plan, explain, check and simulate share: --model, --cluster, --assume. */
+/* The inputs that plan, explain, check and simulate share: --model, --cluster, --assume.
+ */
 
 #include "tools/cli.h"
 #include "yoke/inventory.h"
 #include "yoke/model.h"
 
 /* Rows for the option tables. */
-#define YOKE_OPTION_MODEL                                                                      \
-    {.name = "model",                                                                          \
-     .letter = 'm',                                                                            \
-     .argument = "MODEL",                                                                      \
-     .help = "Hugging Face config.json (or its folder), a model document, or the name of a "   \
-             "bundled model such as llama-3.1-8b."}
-#define YOKE_OPTION_CLUSTER                                                                    \
-    {.name = "cluster",                                                                        \
-     .letter = 'c',                                                                            \
-     .argument = "CLUSTER",                                                                    \
-     .help = "Inventory document, a bundled cluster such as a100-v100, or one line such as "   \
-             "\"2x8xA100-SXM4-80GB + 4x8xV100-SXM2-32GB; nic=100Gb\"."}
-#define YOKE_OPTION_ASSUME                                                                     \
-    {.name = "assume",                                                                         \
-     .argument = "SELECTOR:KEY=VALUE,...",                                                     \
-     .help = "Fill an unknown for this run, e.g. 'type:BW1000:bf16=300T,hbm=1.6T'. Keys: "     \
-             "fp64 fp32 tf32 fp16 bf16 fp8 int8 hbm memory link nic. Can be repeated."}
+#define YOKE_OPTION_MODEL                                                                \
+    {                                                                                    \
+        .name = "model", .letter = 'm', .argument = "MODEL",                             \
+        .help = "Hugging Face config.json (or its folder), a model document, or the "    \
+                "name of a "                                                             \
+                "bundled model such as llama-3.1-8b."                                    \
+    }
+#define YOKE_OPTION_CLUSTER                                                              \
+    {                                                                                    \
+        .name = "cluster", .letter = 'c', .argument = "CLUSTER",                         \
+        .help = "Inventory document, a bundled cluster such as a100-v100, or one line "  \
+                "such as "                                                               \
+                "\"2x8xA100-SXM4-80GB + 4x8xV100-SXM2-32GB; nic=100Gb\"."                \
+    }
+#define YOKE_OPTION_ASSUME                                                               \
+    {                                                                                    \
+        .name = "assume", .argument = "SELECTOR:KEY=VALUE,...",                          \
+        .help =                                                                          \
+            "Fill an unknown for this run, e.g. 'type:BW1000:bf16=300T,hbm=1.6T'. "      \
+            "Keys: "                                                                     \
+            "fp64 fp32 tf32 fp16 bf16 fp8 int8 hbm memory link nic. Can be repeated."    \
+    }
 
 /* --model (required). A message was printed when it fails. */
 yoke_status_t yoke_input_model(const yoke_args_t *args, yoke_model_t **out_model);
 /* --cluster (required), with every --assume applied. */
-yoke_status_t yoke_input_cluster(const yoke_args_t *args, yoke_inventory_t **out_inventory);
+yoke_status_t yoke_input_cluster(const yoke_args_t *args,
+                                 yoke_inventory_t **out_inventory);
 
 #endif

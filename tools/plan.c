@@ -17,18 +17,21 @@ static const yoke_option_t options[] = {
     {.name = "model",
      .letter = 'm',
      .argument = "MODEL",
-     .help = "Hugging Face config.json (or its folder), a model document, or the name of a "
-             "bundled model such as llama-3.1-8b.",
+     .help =
+         "Hugging Face config.json (or its folder), a model document, or the name of a "
+         "bundled model such as llama-3.1-8b.",
      .heading = "Inputs"},
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
     {.name = "nodes", .argument = "HOSTLIST", .help = "Plan on these hosts only."},
     {.name = "exclude",
      .argument = "SELECTOR",
-     .help = "Leave devices out, e.g. type:V100-SXM2-32GB or 'host:n[01-02]'. Can be repeated."},
+     .help = "Leave devices out, e.g. type:V100-SXM2-32GB or 'host:n[01-02]'. Can be "
+             "repeated."},
     {.name = "memory",
      .argument = "free|usable|FRACTION",
-     .help = "Memory that a plan may take: what is free now, what a device can give when idle "
+     .help = "Memory that a plan may take: what is free now, what a device can give when "
+             "idle "
              "(the default), or a fraction of the total such as 0.92."},
     {.name = "global-batch",
      .argument = "SAMPLES",
@@ -37,7 +40,8 @@ static const yoke_option_t options[] = {
     {.name = "seq", .argument = "TOKENS", .help = "Tokens of a sample. Default: 4096."},
     {.name = "dtype",
      .argument = "TYPE",
-     .help = "Data type of weights and compute: bf16 (the default), fp16, fp8, fp32, tf32, fp64. "
+     .help = "Data type of weights and compute: bf16 (the default), fp16, fp8, fp32, "
+             "tf32, fp64. "
              "Devices that cannot compute in it are left out and named."},
     {.name = "optimizer",
      .argument = "adam|sgd|none",
@@ -47,33 +51,40 @@ static const yoke_option_t options[] = {
      .help = "What the plan is for. Only train is planned in this version."},
     {.name = "for",
      .argument = "RUNTIME",
-     .help = "Runtime whose rules the plan obeys. Only yoke (no restriction) in this version."},
+     .help = "Runtime whose rules the plan obeys. Only yoke (no restriction) in this "
+             "version."},
     {.name = "micro-batch",
      .argument = "SAMPLES",
      .help = "Samples of one micro-batch. Default: searched.",
      .heading = "Restrictions (searched where not given)"},
-    {.name = "recompute", .argument = "none|selective|full|auto", .help = "Recomputation."},
+    {.name = "recompute",
+     .argument = "none|selective|full|auto",
+     .help = "Recomputation."},
     {.name = "shard-optimizer",
      .argument = "auto|on|off",
      .help = "Split the optimizer state over the data-parallel replicas."},
     {.name = "fix",
      .argument = "LIST",
-     .help = "Fixed degrees, separated by commas: tp=4, dp=2, stages=4, micro-batch=1, or for "
+     .help = "Fixed degrees, separated by commas: tp=4, dp=2, stages=4, micro-batch=1, "
+             "or for "
              "one type type:NAME:tp=8. Can be repeated."},
     {.name = "stages", .argument = "N", .help = "Number of pipeline stages."},
     {.name = "split",
      .argument = "LIST",
-     .help = "Decoder layers of each stage, e.g. 27,27,27. Embedding and head stay with the "
-             "first and the last stage."},
+     .help =
+         "Decoder layers of each stage, e.g. 27,27,27. Embedding and head stay with the "
+         "first and the last stage."},
     {.name = "shapes",
      .argument = "N",
      .help = "Most distinct pipeline shapes in one plan (1 or 2). Default: 2."},
     {.name = "effort",
      .argument = "N",
-     .help = "Nodes of the exact search. A count, never a clock: the same plan everywhere."},
+     .help =
+         "Nodes of the exact search. A count, never a clock: the same plan everywhere."},
     {.name = "json",
      .argument = "FILE",
-     .help = "Write the plan document to FILE ('-': standard output) instead of the table.",
+     .help =
+         "Write the plan document to FILE ('-': standard output) instead of the table.",
      .heading = "Output"},
     {.name = "output",
      .letter = 'o',
@@ -87,20 +98,24 @@ const yoke_command_t yoke_plan_command = {
     .summary = "how to split a model over a mixed cluster, how fast, and why",
     .usage = "yoke plan --model MODEL --cluster CLUSTER [options]",
     .description =
-        "Searches pipeline cuts, tensor-parallel degrees for each type of device, data-parallel "
+        "Searches pipeline cuts, tensor-parallel degrees for each type of device, "
+        "data-parallel "
         "shares, micro-batch size, recomputation and optimizer sharding for the shortest "
         "training step that fits the memory of every device. Unlike devices get unlike "
         "work.\n\n"
-        "Every time shown is the event simulator's. The plan states a lower bound on the step "
-        "time of any plan of its kind and the gap to it. Rates that nobody knows are asked for, "
+        "Every time shown is the event simulator's. The plan states a lower bound on the "
+        "step "
+        "time of any plan of its kind and the gap to it. Rates that nobody knows are "
+        "asked for, "
         "never guessed.",
-    .examples = "yoke plan -m llama-3.1-8b -c a100-v100 --dtype fp16\n"
-                "    a bundled model on a bundled cluster\n"
-                "yoke plan -m ./config.json -c \"2x8xH100-SXM5-80GB + 4x8xA100-SXM4-80GB; "
-                "nic=400Gb\" -o plan.json\n"
-                "    a cluster in one line; keep the plan document\n"
-                "yoke inventory --json this.json && yoke plan -m gpt2 -c this.json --dtype fp32\n"
-                "    on this very machine\n",
+    .examples =
+        "yoke plan -m llama-3.1-8b -c a100-v100 --dtype fp16\n"
+        "    a bundled model on a bundled cluster\n"
+        "yoke plan -m ./config.json -c \"2x8xH100-SXM5-80GB + 4x8xA100-SXM4-80GB; "
+        "nic=400Gb\" -o plan.json\n"
+        "    a cluster in one line; keep the plan document\n"
+        "yoke inventory --json this.json && yoke plan -m gpt2 -c this.json --dtype fp32\n"
+        "    on this very machine\n",
     .options = options,
     .run = run,
 };
@@ -121,7 +136,8 @@ static int whole(const yoke_args_t *args, const char *name, uint64_t max, uint64
                             (unsigned long long)max);
 }
 
-static int one_fix(yoke_plan_options_t *out, const char *item, size_t size, lists_t *lists)
+static int one_fix(yoke_plan_options_t *out, const char *item, size_t size,
+                   lists_t *lists)
 {
     static const char *const names[] = {"tp=", "dp=", "stages=", "micro-batch="};
     uint64_t *const targets[] = {&out->tp, &out->dp, &out->stages, &out->micro_batch};
@@ -131,12 +147,13 @@ static int one_fix(yoke_plan_options_t *out, const char *item, size_t size, list
             if (yoke_parse_u64(item + length, size - length, 1, 1000000, targets[i]))
                 return 0;
             return yoke_usage_error(&yoke_plan_command,
-                                    "--fix %.*s: expected a whole number from 1", (int)size,
-                                    item);
+                                    "--fix %.*s: expected a whole number from 1",
+                                    (int)size, item);
         }
     }
     char *copy = yoke_strndup(item, size);
-    yoke_status_t status = copy ? yoke_strings_add(&lists->fix, copy) : yoke_fail_memory();
+    yoke_status_t status =
+        copy ? yoke_strings_add(&lists->fix, copy) : yoke_fail_memory();
     free(copy);
     return yoke_status_exit_code(status);
 }
@@ -201,8 +218,8 @@ static int choice(const yoke_args_t *args, const char *name, const char *const *
     yoke_text_t list = {0};
     for (int i = 0; words[i] != NULL; i++)
         yoke_text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
-    int code = yoke_usage_error(&yoke_plan_command, "--%s %s: expected one of %s", name, text,
-                                yoke_text_get(&list));
+    int code = yoke_usage_error(&yoke_plan_command, "--%s %s: expected one of %s", name,
+                                text, yoke_text_get(&list));
     yoke_text_free(&list);
     return code;
 }
@@ -243,16 +260,18 @@ static int read_options(const yoke_args_t *args, yoke_plan_options_t *out, lists
     out->split = yoke_args_value(args, "split");
     out->nodes = yoke_args_value(args, "nodes");
     const char *dtype = yoke_args_value(args, "dtype");
-    if (dtype != NULL && (!yoke_dtype_parse(dtype, &out->dtype) || out->dtype == YOKE_INT8))
-        return yoke_usage_error(&yoke_plan_command,
-                                "--dtype %s: expected bf16, fp16, fp8, fp32, tf32 or fp64",
-                                dtype);
+    if (dtype != NULL &&
+        (!yoke_dtype_parse(dtype, &out->dtype) || out->dtype == YOKE_INT8))
+        return yoke_usage_error(
+            &yoke_plan_command,
+            "--dtype %s: expected bf16, fp16, fp8, fp32, tf32 or fp64", dtype);
     const char *memory = yoke_args_value(args, "memory");
     if (memory != NULL &&
         !yoke_memory_policy_parse(memory, &out->memory, &out->memory_fraction))
         return yoke_usage_error(
             &yoke_plan_command,
-            "--memory %s: expected free, usable or a fraction above 0 and at most 1", memory);
+            "--memory %s: expected free, usable or a fraction above 0 and at most 1",
+            memory);
     return 0;
 }
 
@@ -292,7 +311,8 @@ static yoke_status_t write_plan(const yoke_args_t *args, const yoke_plan_t *plan
     return status;
 }
 
-static yoke_status_t plan_and_write(const yoke_args_t *args, const yoke_plan_options_t *options_)
+static yoke_status_t plan_and_write(const yoke_args_t *args,
+                                    const yoke_plan_options_t *options_)
 {
     yoke_model_t *model = NULL;
     yoke_inventory_t *inventory = NULL;
