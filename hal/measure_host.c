@@ -33,6 +33,7 @@ typedef struct streams {
 typedef struct part {
     streams_t *streams;
     unsigned index;
+    double begin[YOKE_MEASURE_RUNS + 1], end[YOKE_MEASURE_RUNS + 1];
 } part_t;
 
 static void *stream_part(void *argument)
@@ -50,12 +51,13 @@ static void *stream_part(void *argument)
     }
     for (unsigned pass = 0; pass < s->passes; pass++) {
         pthread_barrier_wait(&s->barrier);
+        part->begin[pass] = yoke_measure_now();
         if (s->copy)
             memcpy(s->a + begin, s->b + begin, (end - begin) * sizeof *s->a);
         else
             for (size_t i = begin; i < end; i++)
                 s->a[i] = s->b[i] + three * s->c[i];
-        pthread_barrier_wait(&s->barrier);
+        part->end[pass] = yoke_measure_now();
     }
     return NULL;
 }
@@ -72,30 +74,35 @@ static bool stream_right(const streams_t *s)
     return true;
 }
 
-/* One warming pass, then timed ones; the calling thread keeps the clock. */
+/* From the first thread's begin to the last one's end. */
+static double pass_seconds(const part_t *parts, unsigned count, unsigned pass)
+{
+    double begin = parts[0].begin[pass], end = parts[0].end[pass];
+    for (unsigned i = 1; i < count; i++) {
+        begin = parts[i].begin[pass] < begin ? parts[i].begin[pass] : begin;
+        end = parts[i].end[pass] > end ? parts[i].end[pass] : end;
+    }
+    return end - begin;
+}
+
+/* One warming pass, then timed ones. */
 static void time_passes(streams_t *s, yoke_timing_t *timing)
 {
+    static part_t parts[MAX_THREADS];
     pthread_t threads[MAX_THREADS];
-    part_t parts[MAX_THREADS];
-    unsigned started = 0;
     s->passes = YOKE_MEASURE_RUNS + 1;
-    if (pthread_barrier_init(&s->barrier, NULL, s->threads + 1) != 0)
+    if (pthread_barrier_init(&s->barrier, NULL, s->threads) != 0)
         return;
-    for (; started < s->threads; started++) {
-        parts[started] = (part_t){s, started};
-        if (pthread_create(&threads[started], NULL, stream_part, &parts[started]) != 0)
+    for (unsigned i = 0; i < s->threads; i++) {
+        parts[i].streams = s;
+        parts[i].index = i;
+        if (pthread_create(&threads[i], NULL, stream_part, &parts[i]) != 0)
             _exit(3); /* the others wait at the barrier for ever; the helper ends here */
     }
-    for (unsigned pass = 0; pass < s->passes; pass++) {
-        pthread_barrier_wait(&s->barrier);
-        double begin = yoke_measure_now();
-        pthread_barrier_wait(&s->barrier);
-        double end = yoke_measure_now();
-        if (pass > 0)
-            yoke_timing_add(timing, end - begin);
-    }
-    for (unsigned i = 0; i < started; i++)
+    for (unsigned i = 0; i < s->threads; i++)
         pthread_join(threads[i], NULL);
+    for (unsigned pass = 1; pass < s->passes; pass++)
+        yoke_timing_add(timing, pass_seconds(parts, s->threads, pass));
     pthread_barrier_destroy(&s->barrier);
 }
 

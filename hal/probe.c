@@ -148,7 +148,9 @@ static yoke_status_t tell_sysfs(const char *root, const yoke_records_t *records,
     return status;
 }
 
-static yoke_status_t tell_topology(const json_t *topology, yoke_node_t *node)
+/* A saved tree often lacks what hwloc needs; nothing failed then. */
+static yoke_status_t tell_topology(const char *root, const json_t *topology,
+                                   yoke_node_t *node)
 {
     const char *problem = json_string_value(json_object_get(topology, "problem"));
     const char *version = json_string_value(json_object_get(topology, "interface"));
@@ -160,7 +162,7 @@ static yoke_status_t tell_topology(const json_t *topology, yoke_node_t *node)
     yoke_status_t status =
         text != NULL &&
                 yoke_node_add_finding(node, "hwloc", problem != NULL ? "denied" : "ok",
-                                      text, problem != NULL) != NULL
+                                      text, problem != NULL && root[0] == '\0') != NULL
             ? YOKE_OK
             : yoke_fail_memory();
     free(text);
@@ -185,7 +187,7 @@ static yoke_status_t probe_node(const yoke_probe_settings_t *settings, yoke_node
         status = yoke_units_run(units, settings->timeout);
     const json_t *topology = yoke_units_topology(units);
     if (status == YOKE_OK)
-        status = tell_topology(topology, node);
+        status = tell_topology(root, topology, node);
     if (status == YOKE_OK)
         status = yoke_units_collect(units, settings->timeout, node, records);
     if (status == YOKE_OK)

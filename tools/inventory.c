@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/table.h"
 #include "inventory/catalog.h"
 #include "inventory/operations.h"
 #include "tools/inputs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HIP. The library answers for AMD cards and for those of makers that forked ROCm, so the
- * vendor is left to the card's PCI id. */
+ * vendor is left to the card's name and PCI id. */
 #include "backends/backend.h"
 #include "backends/hip/hip.h"
 
@@ -33,6 +33,8 @@ static void probe_device(yoke_probe_run_t *run, const yoke_hip_t *hip,
         yoke_pci_parse(pci, &record.pci);
     if (hip->device_name(name, (int)sizeof name - 1, index) == YOKE_HIP_SUCCESS)
         record.name = yoke_run_text(name, sizeof name);
+    if (strncmp(name, "AMD ", 4) == 0)
+        record.vendor = yoke_strdup("AMD");
     if (hip->device_uuid != NULL && hip->device_uuid(&uuid, index) == YOKE_HIP_SUCCESS &&
         memcmp(&uuid, &zero, sizeof uuid) != 0) {
         record.has_uuid = true;
