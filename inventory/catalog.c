@@ -32,6 +32,8 @@ static void clear_device(yoke_catalog_device_t *device)
     yoke_quantity_clear(&device->bandwidth_achieved);
     free(device->link_name);
     free(device->link);
+    free(device->link_topology);
+    free(device->pcie_source);
     yoke_quantity_clear(&device->link_rate);
     free(device->runtime);
     free(device->collectives);

@@ -31,8 +31,11 @@ typedef struct yoke_catalog_device {
     char *link_name;
     char *link;                /* name in the table of links, or NULL */
     yoke_quantity_t link_rate; /* per direction, all links of the device */
-    bool link_mesh;
+    char *link_topology;       /* "switched" "mesh" "pair" "islands" or NULL: unknown */
+    bool link_mesh;            /* topology is "mesh" */
     unsigned pcie_generation, pcie_lanes; /* 0: unknown */
+    char *pcie_source;
+    unsigned pcie_marks;
     char *runtime, *collectives;
     char *source; /* the row's sources as they were written */
     char *file;   /* catalog file that it came from */
@@ -42,7 +45,7 @@ typedef struct yoke_catalog_device {
 typedef struct yoke_catalog_link {
     char *name;
     char *kind;               /* "intra" "switch" "host" "inter" "package" */
-    char *topology;           /* "mesh" "switched" "pair" or NULL: unknown */
+    char *topology;           /* "switched" "mesh" "pair" "islands" or NULL: unknown */
     yoke_quantity_t rate;     /* per direction, bytes/s */
     yoke_quantity_t fraction; /* typically achieved */
     yoke_quantity_t latency;  /* seconds */
@@ -100,6 +103,10 @@ const yoke_catalog_link_t *yoke_catalog_nic_link(const yoke_catalog_t *catalog,
                                                  const char *kind, double rate);
 /** Names nearest to a wrong one, as "A, B, C"; caller frees; NULL: none is near. */
 char *yoke_catalog_nearest(const yoke_catalog_t *catalog, const char *name);
+
+/** A row as it stands in a catalog document (a new reference). */
+json_t *yoke_catalog_device_to_json(const yoke_catalog_device_t *device);
+json_t *yoke_catalog_link_to_json(const yoke_catalog_link_t *link);
 
 /** Lower case, vendor prefix and blanks, '-', '_', "(R)" dropped: into a new string. */
 char *yoke_catalog_normalise(const char *name);

@@ -156,6 +156,7 @@ static yoke_status_t read_link(const yoke_cursor_t *at, yoke_catalog_device_t *d
     TRY(yoke_read_string(&child, "name", &device->link_name));
     TRY(yoke_read_string(&child, "row", &device->link));
     TRY(read_topology(&child, &shape));
+    TRY(yoke_set_string(&device->link_topology, shape));
     device->link_mesh = shape != NULL && strcmp(shape, "mesh") == 0;
     if (!yoke_cursor_member(&child, "rate", &rate))
         return YOKE_OK;
@@ -166,11 +167,11 @@ static yoke_status_t read_pcie(const yoke_cursor_t *at, yoke_catalog_device_t *d
 {
     static const char *const allowed[] = {"generation", "lanes", "source", "marks", NULL};
     yoke_cursor_t child;
-    unsigned marks = 0;
     if (!yoke_cursor_member(at, "pcie", &child))
         return YOKE_OK;
     TRY(yoke_read_only(&child, allowed));
-    TRY(yoke_marks_from_json(&child, "marks", &marks));
+    TRY(yoke_marks_from_json(&child, "marks", &device->pcie_marks));
+    TRY(yoke_read_string(&child, "source", &device->pcie_source));
     TRY(yoke_read_unsigned(&child, "generation", 15, &device->pcie_generation));
     return yoke_read_unsigned(&child, "lanes", 64, &device->pcie_lanes);
 }

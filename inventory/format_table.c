@@ -73,32 +73,96 @@ static const char *state_of(const yoke_device_t *device)
     return device->schedulable ? "ok" : "unused";
 }
 
-static void add_row(yoke_table_t *table, const yoke_device_t *device)
-{
-    const yoke_quantity_t *memory = yoke_known(&device->memory.usable)
-                                        ? &device->memory.usable
-                                        : &device->memory.total;
-    cell_clean(table, device->id);
-    yoke_table_cell(table, yoke_device_kind_name(device->kind));
-    cell_clean(table, yoke_device_label(device));
-    cell_bytes(table, memory);
-    cell_rate(table, matrix_rate(device), "FLOP/s");
-    cell_rate(table, &device->bandwidth, "B/s");
-    yoke_table_cell(table, state_of(device));
-}
-
 static void add_devices(const yoke_node_t *node, size_t width, yoke_text_t *out)
 {
-    static const char *const headers[] = {"~DEVICE",  "KIND",       "~NAME", ">MEMORY",
-                                          ">COMPUTE", ">BANDWIDTH", "STATE"};
+    static const char *const headers[] = {"~DEVICE", "KIND",    "~NAME", ">TOTAL",
+                                          ">FREE",   ">USABLE", "STATE"};
     if (node->device_count == 0) {
         yoke_text_add(out, "  no devices\n");
         return;
     }
     yoke_table_t *table = yoke_table_new(headers, 7);
-    for (size_t i = 0; i < node->device_count; i++)
-        add_row(table, &node->devices[i]);
+    for (size_t i = 0; i < node->device_count; i++) {
+        const yoke_device_t *device = &node->devices[i];
+        cell_clean(table, device->id);
+        yoke_table_cell(table, yoke_device_kind_name(device->kind));
+        cell_clean(table, yoke_device_label(device));
+        cell_bytes(table, &device->memory.total);
+        cell_bytes(table, &device->memory.free);
+        cell_bytes(table, &device->memory.usable);
+        yoke_table_cell(table, state_of(device));
+    }
     yoke_table_print(table, width, 2, out);
+    yoke_table_free(table);
+}
+
+/* "catalog", or "measured, catalog" where rate and bandwidth have different sources. */
+static void cell_sources(yoke_table_t *table, const yoke_quantity_t *rate,
+                         const yoke_quantity_t *bandwidth)
+{
+    bool both = yoke_known(rate) && yoke_known(bandwidth);
+    if (both && rate->source != bandwidth->source)
+        yoke_table_cellf(table, "%s, %s", yoke_source_name(rate->source),
+                         yoke_source_name(bandwidth->source));
+    else if (yoke_known(rate) || yoke_known(bandwidth))
+        yoke_table_cell(
+            table, yoke_source_name(yoke_known(rate) ? rate->source : bandwidth->source));
+    else
+        yoke_table_cell(table, NULL);
+}
+
+/* "cuda 0, nvml 1": every runtime with its own index; a hidden one has none. */
+static void cell_views(yoke_table_t *table, const yoke_device_t *device)
+{
+    yoke_text_t views = {0};
+    for (size_t i = 0; i < device->view_count; i++) {
+        const yoke_view_t *view = &device->views[i];
+        if (view->runtime == NULL || strcmp(view->runtime, "sysfs") == 0)
+            continue;
+        yoke_text_add(&views, views.size > 0 ? ", " : "");
+        add_clean(&views, view->runtime);
+        if (view->ordinal < 0 && view->native >= 0)
+            yoke_text_printf(&views, " (%lld)", (long long)view->native);
+        else if (view->ordinal >= 0 && strcmp(view->runtime, "host") != 0)
+            yoke_text_printf(&views, " %lld", (long long)view->ordinal);
+    }
+    yoke_table_cell(table, views.size > 0 ? yoke_text_get(&views) : NULL);
+    yoke_text_free(&views);
+}
+
+static bool has_rate_or_view(const yoke_device_t *device)
+{
+    return device->view_count > 0 || yoke_known(matrix_rate(device)) ||
+           yoke_known(&device->bandwidth);
+}
+
+static void add_rates(const yoke_node_t *node, size_t width, yoke_text_t *out)
+{
+    static const char *const headers[] = {"~DEVICE",    ">RATE", "TYPE",
+                                          ">BANDWIDTH", "FROM",  "~SEEN BY"};
+    yoke_table_t *table = yoke_table_new(headers, 6);
+    bool any = false;
+    for (size_t i = 0; i < node->device_count; i++) {
+        const yoke_device_t *device = &node->devices[i];
+        const yoke_quantity_t *rate = matrix_rate(device);
+        if (!has_rate_or_view(device))
+            continue;
+        any = true;
+        cell_clean(table, device->id);
+        cell_rate(table, rate, "FLOP/s");
+        yoke_table_cell(table,
+                        yoke_known(rate)
+                            ? yoke_dtype_name((yoke_dtype_t)(rate - device->compute))
+                            : NULL);
+        cell_rate(table, &device->bandwidth, "B/s");
+        cell_sources(table, rate, &device->bandwidth);
+        cell_views(table, device);
+    }
+    if (any) {
+        yoke_text_add(out, "\n");
+        yoke_table_print(table, width, 2, out);
+        yoke_text_add(out, "\n");
+    }
     yoke_table_free(table);
 }
 
@@ -123,7 +187,7 @@ static void add_nics(const yoke_node_t *node, size_t width, yoke_text_t *out)
         yoke_text_t line = {0};
         yoke_text_printf(&line, "%s, %s", nic->kind == NULL ? "kind unknown" : nic->kind,
                          yoke_known(&nic->rate)
-                             ? yoke_show_rate(nic->rate.value, "B/s", shown)
+                             ? yoke_show_rate(nic->rate.value * 8, "b/s", shown)
                              : "rate unknown");
         if (nic->owner != NULL)
             yoke_text_printf(&line, ", of %s alone", nic->owner);
@@ -236,6 +300,7 @@ yoke_status_t yoke_format_table(const yoke_inventory_t *inventory, size_t width,
             yoke_text_add(out, "\n");
         add_heading(node, out);
         add_devices(node, width, out);
+        add_rates(node, width, out);
         add_nics(node, width, out);
         add_notes(node, width, out);
     }
