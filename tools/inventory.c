@@ -162,7 +162,7 @@ static yoke_status_t write_table(const yoke_args_t *args,
     if (yoke_args_has(args, "why"))
         status = yoke_inventory_print_why(result->inventory, probe, width, &out);
     else
-        yoke_inventory_print_hint(result->inventory, width, &out);
+        yoke_inventory_print_hint(result->inventory, &out);
     if (status == YOKE_OK)
         status =
             out.failed ? yoke_fail_memory() : yoke_write_output("-", yoke_text_get(&out));

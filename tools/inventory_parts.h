@@ -43,8 +43,7 @@ void yoke_inventory_print_measurements(const yoke_measurements_t *measurements,
 /* --why: every finding, or those of one probe. USAGE when there is no such probe. */
 yoke_status_t yoke_inventory_print_why(const yoke_inventory_t *inventory,
                                        const char *probe, size_t width, yoke_text_t *out);
-/* One line that says what failed and how to learn more; nothing when nothing failed. */
-void yoke_inventory_print_hint(const yoke_inventory_t *inventory, size_t width,
-                               yoke_text_t *out);
+/* One line on how to learn more. */
+void yoke_inventory_print_hint(const yoke_inventory_t *inventory, yoke_text_t *out);
 
 #endif

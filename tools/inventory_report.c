@@ -115,24 +115,9 @@ yoke_status_t yoke_inventory_print_why(const yoke_inventory_t *inventory,
                : YOKE_OK;
 }
 
-void yoke_inventory_print_hint(const yoke_inventory_t *inventory, size_t width,
-                               yoke_text_t *out)
+void yoke_inventory_print_hint(const yoke_inventory_t *inventory, yoke_text_t *out)
 {
-    yoke_text_t line = {0};
-    size_t faults = 0;
-    for (size_t i = 0; i < inventory->node_count; i++)
-        for (size_t j = 0; j < inventory->nodes[i].finding_count; j++) {
-            const yoke_finding_t *finding = &inventory->nodes[i].findings[j];
-            if (finding->fault)
-                yoke_text_printf(&line, "%s%s: %s", faults++ > 0 ? "; " : "",
-                                 finding->probe, finding->verdict);
-        }
-    if (faults > 0) {
-        yoke_text_add(out, "\nFailed: ");
-        yoke_wrap(yoke_text_get(&line), width, 2, out);
-    }
-    yoke_text_add(out, faults > 0
-                           ? "\nyoke inventory --why says more.\n"
+    yoke_text_add(out, yoke_inventory_has_fault(inventory)
+                           ? "\nSomething failed: yoke inventory --why says more.\n"
                            : "\nWhat was not found, and why: yoke inventory --why\n");
-    yoke_text_free(&line);
 }

@@ -49,9 +49,9 @@ with common.temporary() as folder:
     vendor("pocl.icd", POCL)
     vendor("oclgrind.icd", OCLGRIND + "\n")
     begin = time.monotonic()
-    document = inventory("--timeout", "2", env=common.environment(OCL_ICD_VENDORS=vendors),
+    document = inventory("--timeout", "5", env=common.environment(OCL_ICD_VENDORS=vendors),
                          expect=5)
-    print(f"took {time.monotonic() - begin:.2f} s with a deadline of 2 s")
+    print(f"took {time.monotonic() - begin:.2f} s with a deadline of 5 s")
     devices, why = by_id(document), findings(document)
     equal([v["runtime"] for v in devices["host"]["views"]], ["host", "opencl"],
           "PoCL is a view of the host")
