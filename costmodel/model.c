@@ -100,17 +100,21 @@ yoke_status_t yoke_model_repeat_layer(yoke_model_t *model, size_t index, const c
     char *own_name = layer->name;
     *layer = *source;
     layer->name = own_name;
-    layer->tensors = NULL;
     layer->tensor_count = 0;
     json_incref(layer->extra);
+    size_t room = 1; /* as grow() would have left it */
+    while (room < source->tensor_count)
+        room *= 2;
+    layer->tensors = calloc(room, sizeof *layer->tensors);
+    if (layer->tensors == NULL)
+        return yoke_fail_memory();
     for (size_t i = 0; i < source->tensor_count; i++) {
-        yoke_tensor_t *tensor = NULL;
-        status = yoke_layer_add_tensor(layer, source->tensors[i].name, &tensor);
-        if (status != YOKE_OK)
-            return status;
-        char *tensor_name = tensor->name;
+        yoke_tensor_t *tensor = &layer->tensors[i];
         *tensor = source->tensors[i];
-        tensor->name = tensor_name;
+        tensor->name = yoke_strdup(source->tensors[i].name);
+        if (tensor->name == NULL)
+            return yoke_fail_memory();
+        layer->tensor_count++;
     }
     return YOKE_OK;
 }

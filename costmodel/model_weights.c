@@ -36,6 +36,7 @@ typedef struct tally {
     size_t decoders;
     uint64_t beyond, unknown, shapes, dtypes, quantised;
     bool prediction, other;
+    bool packed; /* quantised matrices go by other names: nothing can be missed */
     yoke_status_t status;
 } tally_t;
 
@@ -204,6 +205,7 @@ static void count_name(tally_t *tally, const char *name, const found_t *found)
         break;
     case MATCH_BUFFER:
         tally->quantised += is_scale(name);
+        tally->packed |= ends(name, "_blocks") || ends(name, ".qweight");
         break;
     case MATCH_OTHER:
         tally->other = true;
@@ -349,7 +351,7 @@ static void check_missing(tally_t *tally)
         }
         number += inner;
     }
-    if (missing > 0)
+    if (missing > 0 && !tally->packed)
         note(tally, "%llu tensor%s of the model missing from the weights, first %s",
              (unsigned long long)missing, missing == 1 ? " is" : "s are",
              yoke_text_get(&first));

@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,26 @@ def check_same_bytes():
         expect(locale, run("mixtral-8x7b", env=env)[1] == plain[1])
 
 
+def check_docs(validator):
+    """What the document's page shows is what the tool does."""
+    with open(os.path.join(SOURCE, "docs/model-document.md")) as f:
+        page = f.read()
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.M | re.S)
+    shown = [text for kind, text in blocks if kind == "console"]
+    expect("docs", len(shown) == 1 and len(blocks) == 2)
+    command, _, output = shown[0].partition("\n")
+    expect("docs", command.startswith("$ yoke model "), command)
+    expect("docs", run(*command.split()[3:])[1] == output, "output differs from the tool's")
+    for kind, text in blocks:
+        if kind == "json":
+            expect("docs", validator.is_valid(json.loads(text)), "example is not valid")
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+                f.write(text)
+                f.flush()
+                code, out, err = run(f.name)
+            expect("docs", code == 0 and "4 layers" in out, err)
+
+
 def main():
     validator = load_schema()
     check_documents(validator)
@@ -178,6 +199,7 @@ def main():
     check_names()
     check_exit_codes()
     check_same_bytes()
+    check_docs(validator)
     for line in failures:
         print("FAILED: %s" % line)
     print("%d failures" % len(failures))
