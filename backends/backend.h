@@ -59,6 +59,9 @@ void yoke_run_put(yoke_probe_run_t *run, yoke_record_t *record);
 char *yoke_run_text(const char *raw, size_t size);
 /* Set a quantity that a vendor's library said; 0 means that it said nothing. */
 void yoke_run_bytes(yoke_quantity_t *quantity, uint64_t bytes, const char *detail);
+/* Memory that a runtime offers: what its driver reserves is already taken off, so the
+ * total is also what can be used. */
+void yoke_run_memory(yoke_record_t *record, uint64_t bytes, const char *detail);
 
 /* A vendor's call failed: names library, call, code and the code's name. */
 void yoke_run_code(yoke_probe_run_t *run, const char *verdict, const char *library,

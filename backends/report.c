@@ -78,6 +78,12 @@ void yoke_run_bytes(yoke_quantity_t *quantity, uint64_t bytes, const char *detai
         yoke_quantity_set(quantity, (double)bytes, YOKE_SOURCE_RUNTIME, 0, detail);
 }
 
+void yoke_run_memory(yoke_record_t *record, uint64_t bytes, const char *detail)
+{
+    yoke_run_bytes(&record->memory_total, bytes, detail);
+    yoke_run_bytes(&record->memory_usable, bytes, detail);
+}
+
 void yoke_run_code(yoke_probe_run_t *run, const char *verdict, const char *library,
                    const char *call, int64_t code, bool fault, const char *text)
 {

@@ -36,6 +36,10 @@ const yoke_setting_t yoke_settings[] = {
     {"probe-helper", "PATH", "the helper that was installed with the library",
      "Program that loads one vendor library and reports what it sees.",
      YOKE_SETTING_TEXT},
+    {"gather-timeout", "SECONDS", "60",
+     "How long rank 0 of yoke inventory --gather waits for the other ranks, and they for "
+     "it.",
+     YOKE_SETTING_SECONDS},
     {"backends", "NAME[,NAME...]", "all",
      "Runtimes that may be asked for devices; the others are not loaded.",
      YOKE_SETTING_TEXT},

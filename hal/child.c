@@ -277,8 +277,8 @@ static void keep_lines(running_t *run)
         end = text + run->raw.size;
         while (end > text && end[-1] != '\n')
             end--;
-    } else {
-        end++;
+    } else if (end > text && end[-1] != '\n') {
+        end++; /* the newline that begins "end" also ends a torn line */
     }
     yoke_text_add_bytes(&run->child->lines, text, (size_t)(end - text));
 }

@@ -65,7 +65,7 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cu_t *cu, const char 
             memcpy(record.uuid, uuid.bytes, sizeof record.uuid);
         }
         if (cu->total_memory(&memory, device) == YOKE_CU_SUCCESS)
-            yoke_run_bytes(&record.memory_total, memory, "cuDeviceTotalMem");
+            yoke_run_memory(&record, memory, "cuDeviceTotalMem");
         else
             record.memory_refused = true;
         if (cu->attribute(&integrated, YOKE_CU_ATTRIBUTE_INTEGRATED, device) == 0)

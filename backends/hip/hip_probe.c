@@ -42,7 +42,7 @@ static void probe_device(yoke_probe_run_t *run, const yoke_hip_t *hip,
     }
     int memory_code = hip->total_memory(&memory, index);
     if (memory_code == YOKE_HIP_SUCCESS)
-        yoke_run_bytes(&record.memory_total, memory, "hipDeviceTotalMem");
+        yoke_run_memory(&record, memory, "hipDeviceTotalMem");
     else
         record.memory_refused = true;
     if (code != YOKE_HIP_SUCCESS && memory_code != YOKE_HIP_SUCCESS) {

@@ -36,7 +36,7 @@ static void fill_memory(const ze_probe_t *probe, yoke_ze_device_t device,
     }
     for (uint32_t i = 0; i < count && i < MAX_MEMORIES; i++)
         total += memories[i].total_size;
-    yoke_run_bytes(&record->memory_total, total, "zeDeviceGetMemoryProperties");
+    yoke_run_memory(record, total, "zeDeviceGetMemoryProperties");
 }
 
 static void fill_pci(const ze_probe_t *probe, yoke_ze_device_t device,

@@ -4,7 +4,8 @@
 #include <cuda.h>
 #include "backends/cuda/cu.h"
 
-#define SAME(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
+#define SAME(ours, theirs)                                                               \
+    _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
 
 SAME(YOKE_CU_SUCCESS, CUDA_SUCCESS);
 SAME(YOKE_CU_ERROR_STUB_LIBRARY, CUDA_ERROR_STUB_LIBRARY);
@@ -31,7 +32,8 @@ int header_check_cuda(void)
     CUresult (*name)(char *, int, yoke_cu_device_t) = cuDeviceGetName;
     CUresult (*uuid)(CUuuid *, yoke_cu_device_t) = cuDeviceGetUuid;
     CUresult (*memory)(size_t *, yoke_cu_device_t) = cuDeviceTotalMem;
-    CUresult (*attribute)(int *, CUdevice_attribute, yoke_cu_device_t) = cuDeviceGetAttribute;
+    CUresult (*attribute)(int *, CUdevice_attribute, yoke_cu_device_t) =
+        cuDeviceGetAttribute;
     CUresult (*pci)(char *, int, yoke_cu_device_t) = cuDeviceGetPCIBusId;
     return init && version && count && get && name && uuid && memory && attribute && pci;
 }

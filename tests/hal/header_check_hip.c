@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our declarations of HIP against the installed hip_runtime_api.h; compiling is the test. */
+/* Our declarations of HIP against the installed hip_runtime_api.h; compiling is the test.
+ */
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
 #include "backends/hip/hip.h"
 
-#define SAME(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
+#define SAME(ours, theirs)                                                               \
+    _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
 
 SAME(YOKE_HIP_SUCCESS, hipSuccess);
 SAME(YOKE_HIP_ERROR_INSUFFICIENT_DRIVER, hipErrorInsufficientDriver);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our declarations of Level Zero against the installed ze_api.h; compiling is the test. */
+/* Our declarations of Level Zero against the installed ze_api.h; compiling is the test.
+ */
 #include <level_zero/ze_api.h>
 #include "backends/level_zero/ze.h"
 
-#define SAME(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
-#define LAYOUT(ours, theirs, a, b)                                                         \
-    _Static_assert(offsetof(ours, a) == offsetof(theirs, b) &&                             \
-                       sizeof(((ours *)0)->a) == sizeof(((theirs *)0)->b),                 \
+#define SAME(ours, theirs)                                                               \
+    _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
+#define LAYOUT(ours, theirs, a, b)                                                       \
+    _Static_assert(offsetof(ours, a) == offsetof(theirs, b) &&                           \
+                       sizeof(((ours *)0)->a) == sizeof(((theirs *)0)->b),               \
                    #theirs "." #b)
 
 SAME(YOKE_ZE_SUCCESS, ZE_RESULT_SUCCESS);
@@ -41,7 +43,8 @@ LAYOUT(yoke_ze_memory_properties_t, ze_device_memory_properties_t, total_size, t
 SAME(sizeof(yoke_ze_pci_properties_t), sizeof(ze_pci_ext_properties_t));
 LAYOUT(yoke_ze_pci_properties_t, ze_pci_ext_properties_t, domain, address.domain);
 LAYOUT(yoke_ze_pci_properties_t, ze_pci_ext_properties_t, function, address.function);
-LAYOUT(yoke_ze_pci_properties_t, ze_pci_ext_properties_t, generation, maxSpeed.genVersion);
+LAYOUT(yoke_ze_pci_properties_t, ze_pci_ext_properties_t, generation,
+       maxSpeed.genVersion);
 LAYOUT(yoke_ze_pci_properties_t, ze_pci_ext_properties_t, width, maxSpeed.width);
 
 int header_check_level_zero(ze_driver_handle_t driver, ze_device_handle_t device);
@@ -50,8 +53,10 @@ int header_check_level_zero(ze_driver_handle_t driver, ze_device_handle_t device
     uint32_t count = 0;
     ze_result_t (*init)(uint32_t) = zeInit;
     ze_result_t (*drivers)(uint32_t *, ze_driver_handle_t *) = zeDriverGet;
-    ze_result_t (*devices)(ze_driver_handle_t, uint32_t *, ze_device_handle_t *) = zeDeviceGet;
-    ze_result_t (*memories)(ze_device_handle_t, uint32_t *, ze_device_memory_properties_t *) =
+    ze_result_t (*devices)(ze_driver_handle_t, uint32_t *, ze_device_handle_t *) =
+        zeDeviceGet;
+    ze_result_t (*memories)(ze_device_handle_t, uint32_t *,
+                            ze_device_memory_properties_t *) =
         zeDeviceGetMemoryProperties;
     ze_result_t (*pci)(ze_device_handle_t, ze_pci_ext_properties_t *) =
         zeDevicePciGetPropertiesExt;

@@ -6,7 +6,8 @@
 #include <CL/cl_ext.h>
 #include "backends/opencl/cl.h"
 
-#define SAME(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
+#define SAME(ours, theirs)                                                               \
+    _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
 
 SAME(YOKE_CL_SUCCESS, CL_SUCCESS);
 SAME(YOKE_CL_DEVICE_NOT_FOUND, CL_DEVICE_NOT_FOUND);
@@ -44,8 +45,8 @@ SAME(sizeof(uint64_t), sizeof(cl_command_queue_properties));
 SAME(sizeof(intptr_t), sizeof(cl_context_properties));
 
 /*
- * Prototypes: a call of theirs through the types of ours. Handles are pointers to different
- * structs in both, so they go through void *.
+ * Prototypes: a call of theirs through the types of ours. Handles are pointers to
+ * different structs in both, so they go through void *.
  */
 #define PASS(handle) ((void *)(handle))
 int header_check_opencl(yoke_cl_platform_t platform, yoke_cl_device_t device);
@@ -58,21 +59,22 @@ int header_check_opencl(yoke_cl_platform_t platform, yoke_cl_device_t device)
     code |= clGetDeviceIDs(PASS(platform), YOKE_CL_TYPE_ALL, 1, PASS(&device), &count);
     code |= clGetDeviceInfo(PASS(device), YOKE_CL_DEVICE_NAME, size, NULL, &size);
     cl_context (*create_context)(const intptr_t *, uint32_t, const cl_device_id *,
-                                 void (*)(const char *, const void *, size_t, void *), void *,
-                                 int32_t *) = clCreateContext;
+                                 void (*)(const char *, const void *, size_t, void *),
+                                 void *, int32_t *) = clCreateContext;
     cl_command_queue (*create_queue)(cl_context, cl_device_id, uint64_t, int32_t *) =
         clCreateCommandQueue;
-    cl_mem (*create_buffer)(cl_context, uint64_t, size_t, void *, int32_t *) = clCreateBuffer;
+    cl_mem (*create_buffer)(cl_context, uint64_t, size_t, void *, int32_t *) =
+        clCreateBuffer;
     cl_program (*create_program)(cl_context, uint32_t, const char **, const size_t *,
                                  int32_t *) = clCreateProgramWithSource;
     int32_t (*build)(cl_program, uint32_t, const cl_device_id *, const char *,
                      void (*)(cl_program, void *), void *) = clBuildProgram;
     int32_t (*argument)(cl_kernel, uint32_t, size_t, const void *) = clSetKernelArg;
-    int32_t (*launch)(cl_command_queue, cl_kernel, uint32_t, const size_t *, const size_t *,
-                      const size_t *, uint32_t, const cl_event *, cl_event *) =
-        clEnqueueNDRangeKernel;
-    int32_t (*put)(cl_command_queue, cl_mem, uint32_t, size_t, size_t, const void *, uint32_t,
-                   const cl_event *, cl_event *) = clEnqueueWriteBuffer;
+    int32_t (*launch)(cl_command_queue, cl_kernel, uint32_t, const size_t *,
+                      const size_t *, const size_t *, uint32_t, const cl_event *,
+                      cl_event *) = clEnqueueNDRangeKernel;
+    int32_t (*put)(cl_command_queue, cl_mem, uint32_t, size_t, size_t, const void *,
+                   uint32_t, const cl_event *, cl_event *) = clEnqueueWriteBuffer;
     int32_t (*get)(cl_command_queue, cl_mem, uint32_t, size_t, size_t, void *, uint32_t,
                    const cl_event *, cl_event *) = clEnqueueReadBuffer;
     return code + (create_context && create_queue && create_buffer && create_program &&

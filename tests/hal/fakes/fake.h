@@ -4,8 +4,9 @@
 
 /*
  * Cards of the fake vendor libraries. FAKE_CARDS: how many (8); FAKE_ORDER=reverse: the
- * runtime numbers them from the last PCI address; FAKE_BROKEN=N: card N (in PCI order) answers
- * every call with an error and writes nothing; FAKE_MASK: name of the variable to obey.
+ * runtime numbers them from the last PCI address; FAKE_BROKEN=N: card N (in PCI order)
+ * answers every call with an error and writes nothing; FAKE_MASK: name of the variable to
+ * obey.
  */
 
 #include <stdio.h>
@@ -31,8 +32,8 @@ static inline int fake_native(int i)
     return order != NULL && strcmp(order, "reverse") == 0 ? fake_cards() - 1 - i : i;
 }
 
-/* Card behind visible index i; -1: there is none. As the CUDA manual says, the list ends at
- * the first invalid entry. */
+/* Card behind visible index i; -1: there is none. As the CUDA manual says, the list ends
+ * at the first invalid entry. */
 static inline int fake_visible(const char *variable, int i)
 {
     const char *mask = getenv(variable);

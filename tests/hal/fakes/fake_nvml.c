@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fake libnvidia-ml.so.1: sees every card, whatever the mask says; a broken one is lost. */
+/* A fake libnvidia-ml.so.1: sees every card, whatever the mask says; a broken one is
+ * lost. */
 #include "fake.h"
 
 #define API __attribute__((visibility("default")))

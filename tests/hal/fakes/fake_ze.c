@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fake Level Zero loader with one driver. Built against the real header where that is. */
+/* A fake Level Zero loader with one driver. Built against the real header where that is.
+ */
 #include <level_zero/ze_api.h>
 #include "fake.h"
 
@@ -28,7 +29,8 @@ API ze_result_t zeDriverGetProperties(ze_driver_handle_t driver,
     return ZE_RESULT_SUCCESS;
 }
 
-API ze_result_t zeDriverGetApiVersion(ze_driver_handle_t driver, ze_api_version_t *version)
+API ze_result_t zeDriverGetApiVersion(ze_driver_handle_t driver,
+                                      ze_api_version_t *version)
 {
     (void)driver;
     *version = ZE_API_VERSION_1_4;
