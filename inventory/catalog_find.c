@@ -298,7 +298,9 @@ typedef struct near {
     double score;
 } near_t;
 
-static double longest_common(const char *a, const char *b)
+/* Length of the longest common part, ties by how much of the longer name it is; 0 when it
+ * is less than half of the wrong name. */
+static double nearness(const char *a, const char *b)
 {
     size_t best = 0;
     for (const char *i = a; *i != '\0'; i++)
@@ -309,7 +311,9 @@ static double longest_common(const char *a, const char *b)
             best = length > best ? length : best;
         }
     size_t longest = strlen(a) > strlen(b) ? strlen(a) : strlen(b);
-    return longest == 0 ? 0 : (double)best + (double)best / (double)longest;
+    if (best < 3 || 2 * best < strlen(a))
+        return 0;
+    return (double)best + (double)best / (double)longest;
 }
 
 static int compare_near(const void *a, const void *b)
@@ -331,7 +335,7 @@ char *yoke_catalog_nearest(const yoke_catalog_t *catalog, const char *name)
     near_t *near = calloc(catalog->device_count + 1, sizeof *near);
     for (size_t i = 0; key != NULL && near != NULL && i < index->count; i++) {
         const entry_t *entry = &index->entries[i];
-        double score = longest_common(key, entry->key);
+        double score = nearness(key, entry->key);
         near[entry->row].name = catalog->devices[entry->row].name;
         if (score > near[entry->row].score)
             near[entry->row].score = score;
@@ -340,7 +344,7 @@ char *yoke_catalog_nearest(const yoke_catalog_t *catalog, const char *name)
         qsort(near, catalog->device_count, sizeof *near, compare_near);
     for (size_t i = 0; key != NULL && near != NULL && i < catalog->device_count && i < 4;
          i++)
-        if (near[i].score >= 3)
+        if (near[i].score > 0)
             yoke_text_printf(&text, "%s%s", i > 0 ? ", " : "", near[i].name);
     free(near);
     free(key);

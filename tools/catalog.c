@@ -129,9 +129,9 @@ static void cell_rate(yoke_table_t *table, const yoke_quantity_t *quantity,
 
 static void list_devices(const choice_t *choice, size_t width, yoke_text_t *out)
 {
-    static const char *const headers[] = {"~VENDOR", "~NAME",      ">MEMORY", ">BF16",
-                                          ">FP16",   ">BANDWIDTH", ">LINK"};
-    yoke_table_t *table = yoke_table_new(headers, 7);
+    static const char *const headers[] = {"~VENDOR", "NAME",       ">MEMORY",
+                                          ">FLOP/s", ">BANDWIDTH", ">LINK"};
+    yoke_table_t *table = yoke_table_new(headers, 6);
     for (size_t i = 0; i < choice->device_count; i++) {
         const yoke_catalog_device_t *device = choice->devices[i];
         char shown[32];
@@ -142,19 +142,18 @@ static void list_devices(const choice_t *choice, size_t width, yoke_text_t *out)
                              yoke_show_bytes(device->memory.value, shown));
         else
             yoke_table_cell(table, NULL);
-        cell_rate(table, &device->compute[YOKE_BF16], "");
-        cell_rate(table, &device->compute[YOKE_FP16], "");
+        const yoke_quantity_t *bf16 = &device->compute[YOKE_BF16];
+        cell_rate(table, yoke_known(bf16) ? bf16 : &device->compute[YOKE_FP16], "");
         cell_rate(table, &device->bandwidth, "B/s");
         cell_rate(table, &device->link_rate, "B/s");
     }
     yoke_table_print(table, width, 0, out);
     yoke_table_free(table);
-    yoke_text_printf(
-        out,
-        "%zu devices; FLOP/s, dense; links per direction; \"-\" unknown; \"?\" "
-        "disputed or\nnot re-read. Show one by its name for all numbers and "
-        "their sources.\n",
-        choice->device_count);
+    yoke_text_printf(out,
+                     "%zu devices. FLOP/s: dense peak in bf16, else in fp16. LINK: per "
+                     "direction.\n\"-\" unknown; \"?\" disputed or not re-read. One name "
+                     "shows all, with sources.\n",
+                     choice->device_count);
 }
 
 static void list_links(const choice_t *choice, size_t width, yoke_text_t *out)
@@ -190,7 +189,10 @@ static void add_line(const char *label, const char *value, const char *marks,
                      const char *source, size_t width, yoke_text_t *out)
 {
     yoke_text_t line = {0};
-    yoke_text_printf(&line, "%-16s %s", label, value);
+    if (value == NULL)
+        yoke_text_add(&line, label);
+    else
+        yoke_text_printf(&line, "%-16s %s", label, value);
     if (marks != NULL && *marks != '\0')
         yoke_text_printf(&line, " [%s]", marks);
     yoke_text_printf(out, "  %s\n", yoke_text_get(&line));
@@ -313,7 +315,7 @@ static void show_device(const yoke_catalog_device_t *device, size_t width,
         add_line("runtime", device->runtime, NULL, NULL, width, out);
     if (device->collectives != NULL)
         add_line("collectives", device->collectives, NULL, NULL, width, out);
-    add_line("all sources", "", NULL, device->source, width, out);
+    add_line("all sources", NULL, NULL, device->source, width, out);
 }
 
 static void show_link(const yoke_catalog_link_t *link, size_t width, yoke_text_t *out)

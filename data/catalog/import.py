@@ -141,7 +141,11 @@ def fields_of(text, values):
     named = {f for f, pattern in KEYWORDS.items() if re.search(pattern, text, re.I)}
     for token in re.finditer(r"(?<![\w.])(\d+(?:\.\d+)?)\s*([A-Za-z/]*)", text):
         number, unit = float(token.group(1)), token.group(2)
+        before = re.search(r"\b(fp64|fp32|tf32|fp16|bf16|fp8|int8)\s*=?\s*$",
+                           text[:token.start()], re.I)
         for field, value in values.items():
+            if before and field != before.group(1).lower():
+                continue  # "int8 296" does not speak of an fp8 rate of 296
             if field == "bandwidth" and unit == "TB/s":
                 fits = abs(number * 1000 - value) <= 0.005 * value
             elif field in ("bandwidth", "link"):
