@@ -244,19 +244,33 @@ static yoke_status_t find_source(const yoke_args_t *args, inventory_result_t *re
     return yoke_inventory_from_machine(args, result);
 }
 
-static int finish(const yoke_args_t *args, const inventory_result_t *result)
+/* NO when a requirement is not met; USAGE for a malformed one. */
+static yoke_status_t check_requirements(const yoke_args_t *args,
+                                        const yoke_inventory_t *inventory)
 {
-    yoke_status_t status = YOKE_OK;
+    yoke_status_t answer = YOKE_OK;
     const char *requirement;
-    bool met = true;
     for (size_t i = 0; (requirement = yoke_args_nth(args, "require", i)) != NULL; i++) {
-        status = yoke_inventory_require(result->inventory, requirement);
-        if (status == YOKE_ERR_NO)
-            met = false;
-        else if (status != YOKE_OK)
-            return yoke_status_exit_code(status);
+        yoke_status_t status = yoke_inventory_require(inventory, requirement);
+        if (status != YOKE_OK && status != YOKE_ERR_NO)
+            return status;
+        answer = status == YOKE_ERR_NO ? YOKE_ERR_NO : answer;
     }
-    return !met ? 1 : result->partial ? 5 : 0;
+    return answer;
+}
+
+/* The answer "no" still shows what there is. */
+static yoke_status_t finish(const yoke_args_t *args, const inventory_result_t *result)
+{
+    yoke_status_t answer, status = change(args, result->inventory);
+    if (status != YOKE_OK)
+        return status;
+    answer = check_requirements(args, result->inventory);
+    if (answer == YOKE_OK || answer == YOKE_ERR_NO)
+        status = write_result(args, result);
+    if (status != YOKE_OK)
+        return status;
+    return answer == YOKE_OK && result->partial ? YOKE_ERR_PARTIAL : answer;
 }
 
 static int run(int argc, char **argv)
@@ -274,12 +288,8 @@ static int run(int argc, char **argv)
         if (status == YOKE_OK)
             status = find_source(&args, &result);
         if (status == YOKE_OK && result.inventory != NULL)
-            status = change(&args, result.inventory);
-        if (status == YOKE_OK && result.inventory != NULL)
-            status = write_result(&args, &result);
-        code = status != YOKE_OK          ? yoke_status_exit_code(status)
-               : result.inventory != NULL ? finish(&args, &result)
-                                          : 0;
+            status = finish(&args, &result);
+        code = yoke_status_exit_code(status);
     }
     yoke_measurements_free(&result.measurements);
     yoke_inventory_free(result.inventory);

@@ -28,7 +28,7 @@ with common.temporary() as folder:
             (["--sysroot", root, "--measure"], 2, "--measure needs the running machine"),
             (["--diff", "one"], 2, "two documents"),
             (["--merge"], 2, "needs documents"),
-            (["--merge", os.path.join(folder, "absent.json")], 4, "absent.json"),
+            (["--merge", os.path.join(folder, "absent.json")], 3, "absent.json"),
             (["--sysroot", root, "stray"], 2, "stray"),
             (["--sysroot", root, "--why", "nonsense"], 2, "no probe is called 'nonsense'"),
             (["--sysroot", root, "--why", "sysfs"], 0, ""),
@@ -85,7 +85,7 @@ with common.temporary() as folder:
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, close_fds=True,
                           text=True, preexec_fn=lambda: os.close(2), timeout=60)
     equal(done.returncode, 5, "standard error is closed")
-    check("hip: crashed" in done.stdout, "a caller without standard error")
+    check("fault hip: the probe of this library died" in done.stdout, "a caller without standard error")
 
     # Not as root, without a home.
     if os.geteuid() == 0 and shutil.which("setpriv"):
