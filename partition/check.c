@@ -11,9 +11,6 @@
 
 #include "base/error.h"
 
-/* Operations that the simulator is asked for at most; beyond, a plan is not checked. */
-#define MOST_OPERATIONS 50000000.0
-
 /* --- several chunks a stage
  * ------------------------------------------------------------- */
 
@@ -74,15 +71,6 @@ static yoke_status_t check_chunks(const yoke_plan_t *plan, const yoke_model_t *m
 /* --- figures
  * ---------------------------------------------------------------------------- */
 
-static double count_operations(const yoke_layout_t *layout)
-{
-    double operations = 0;
-    for (unsigned p = 0; p < layout->pipeline_count; p++)
-        operations += 2.0 * (double)layout->pipelines[p].micro_batches *
-                      (double)layout->pipelines[p].stage_count;
-    return operations;
-}
-
 static yoke_status_t check_figures(const yoke_problem_t *problem,
                                    const yoke_layout_t *layout, const yoke_plan_t *plan,
                                    yoke_faults_t *faults)
@@ -90,11 +78,11 @@ static yoke_status_t check_figures(const yoke_problem_t *problem,
     yoke_evaluation_t evaluation = {0};
     yoke_plan_t *right = NULL;
     yoke_status_t status = YOKE_OK;
-    if (count_operations(layout) > MOST_OPERATIONS) {
+    if (yoke_layout_operations(layout) > YOKE_MOST_OPERATIONS) {
         yoke_faults_add(
             faults, "/pipelines",
             "too many micro-batches to simulate (%.3g operations, at most %.3g)",
-            count_operations(layout), MOST_OPERATIONS);
+            yoke_layout_operations(layout), YOKE_MOST_OPERATIONS);
         return YOKE_OK;
     }
     yoke_cost_cache_t *cache = yoke_cost_cache_new(problem);

@@ -397,11 +397,18 @@ void yoke_plan_free(yoke_plan_t *plan)
 {
     if (plan == NULL)
         return;
-    char *const strings[] = {
-        plan->made_by_command, plan->made_by_version, plan->model_name,
-        plan->model_digest,    plan->inventory_name,  plan->inventory_digest,
-        plan->memory_policy,   plan->nodes,           plan->bound_binding,
-        plan->schedule,        plan->limited_by};
+    char *const strings[] = {plan->name,
+                             plan->made_by_command,
+                             plan->made_by_version,
+                             plan->model_name,
+                             plan->model_digest,
+                             plan->inventory_name,
+                             plan->inventory_digest,
+                             plan->memory_policy,
+                             plan->nodes,
+                             plan->bound_binding,
+                             plan->schedule,
+                             plan->limited_by};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         free(strings[i]);
     free_strings(plan->runnable_in, plan->runnable_in_count);

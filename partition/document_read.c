@@ -534,7 +534,9 @@ yoke_status_t yoke_plan_from_json(const yoke_json_t *json, yoke_plan_t **out_pla
     yoke_plan_t *plan = yoke_plan_new();
     if (plan == NULL)
         return yoke_fail_memory();
-    yoke_status_t status = read_plan(&root, plan);
+    yoke_status_t status = yoke_plan_set_string(&plan->name, json->name);
+    if (status == YOKE_OK)
+        status = read_plan(&root, plan);
     if (status != YOKE_OK) {
         yoke_plan_free(plan);
         return status;

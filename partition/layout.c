@@ -215,7 +215,7 @@ yoke_status_t yoke_layout_from_plan(const yoke_problem_t *problem,
     if (faults.count == 0)
         yoke_layout_faults(problem, &layout, true, &faults);
     if (faults.count > 0) {
-        status = first_fault("plan", &faults);
+        status = first_fault(plan->name != NULL ? plan->name : "plan", &faults);
         yoke_layout_free(&layout);
         goto out;
     }
@@ -233,6 +233,15 @@ yoke_status_t yoke_layout_check(const yoke_problem_t *problem,
     yoke_status_t status = faults.count > 0 ? first_fault("layout", &faults) : YOKE_OK;
     yoke_faults_free(&faults);
     return status;
+}
+
+double yoke_layout_operations(const yoke_layout_t *layout)
+{
+    double operations = 0;
+    for (unsigned p = 0; p < layout->pipeline_count; p++)
+        operations += 2.0 * (double)layout->pipelines[p].micro_batches *
+                      (double)layout->pipelines[p].stage_count;
+    return operations;
 }
 
 void yoke_layout_free(yoke_layout_t *layout)
@@ -265,9 +274,9 @@ yoke_status_t yoke_plan_get_options(const yoke_plan_t *plan, const char **exclud
                                   &options.memory_fraction))
         return yoke_fail(
             YOKE_ERR_BAD_INPUT,
-            "plan: /job/memory: must be \"usable\", \"free\" or a fraction of the "
+            "%s: /job/memory: must be \"usable\", \"free\" or a fraction of the "
             "total, found \"%s\"",
-            plan->memory_policy);
+            plan->name != NULL ? plan->name : "plan", plan->memory_policy);
     for (size_t i = 0; i < plan->exclude_count; i++)
         exclude[i] = plan->exclude[i];
     exclude[plan->exclude_count] = NULL;

@@ -43,6 +43,11 @@ yoke_status_t yoke_layout_check(const yoke_problem_t *problem,
 void yoke_layout_faults(const yoke_problem_t *problem, const yoke_layout_t *layout,
                         bool layers, yoke_faults_t *faults);
 
+/* Operations that the simulator runs through; beyond YOKE_MOST_OPERATIONS a document is
+ * refused rather than simulated for minutes. */
+double yoke_layout_operations(const yoke_layout_t *layout);
+#define YOKE_MOST_OPERATIONS 50000000.0
+
 /* Frees what yoke_layout_from_plan() or yoke_layout_resolve() made. */
 void yoke_layout_free(yoke_layout_t *layout);
 

@@ -114,6 +114,13 @@ yoke_status_t yoke_replay_new(const yoke_plan_t *plan, const yoke_model_t *model
 yoke_status_t yoke_replay_run(yoke_replay_t *replay, yoke_event_sink_t sink,
                               void *context)
 {
+    double operations = yoke_layout_operations(&replay->layout);
+    if (operations > YOKE_MOST_OPERATIONS)
+        return yoke_fail(
+            YOKE_ERR_BAD_INPUT,
+            "plan: /pipelines: too many micro-batches to simulate (%.3g operations, "
+            "at most %.3g)",
+            operations, YOKE_MOST_OPERATIONS);
     return yoke_evaluate(replay->problem, replay->cache, &replay->layout, sink, context,
                          &replay->evaluation);
 }

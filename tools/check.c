@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "tools/inputs.h"
 #include "yoke/plan.h"
@@ -85,9 +86,12 @@ static yoke_status_t write_text(const char *path, const yoke_plan_t *plan,
     if (faults == NULL) {
         yoke_text_add(&text, "valid (");
         describe(plan, &text);
-        yoke_text_add(
-            &text, ")\nchecked: layers, devices, tensor groups, shards, batch, memory, "
-                   "and all that it states of times, sizes, groups and digests\n");
+        yoke_text_add(&text, ")\n");
+        yoke_wrap("checked: layers, devices, tensor groups, shards, batch, memory, and "
+                  "all that "
+                  "it states of times, sizes, groups and digests",
+                  yoke_terminal_width(), 0, &text);
+        yoke_text_add(&text, "\n");
     } else {
         size_t lines = count_lines(faults);
         yoke_text_printf(&text, "%zu fault%s\n", lines, lines == 1 ? "" : "s");

@@ -168,6 +168,7 @@ typedef struct yoke_plan_unused {
 } yoke_plan_unused_t;
 
 typedef struct yoke_plan {
+    char *name; /**< file it was read from, for messages; NULL: it was searched */
     char *made_by_command, *made_by_version;
     char *model_name, *model_digest, *inventory_name, *inventory_digest;
     bool feasible;

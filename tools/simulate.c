@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* yoke simulate: one step of a plan as a timeline. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "partition/plan_print.h"
+#include "tools/inputs.h"
+#include "tools/simulate_record.h"
+
+static int run(int argc, char **argv);
+
+static const yoke_option_t options[] = {
+    {.name = "model",
+     .letter = 'm',
+     .argument = "MODEL",
+     .help =
+         "Hugging Face config.json (or its folder), a model document, or the name of a "
+         "bundled model such as llama-3.1-8b.",
+     .heading = "Inputs"},
+    YOKE_OPTION_CLUSTER,
+    YOKE_OPTION_ASSUME,
+    {.name = "slow",
+     .argument = "SELECTOR=FACTOR",
+     .help =
+         "Let devices run at this part of their speed, e.g. 'type:V100-SXM2-32GB=0.5' or "
+         "'n3/gpu0=0.8'; a tensor group runs at the pace of its slowest. Can be "
+         "repeated.",
+     .heading = "What if"},
+    {.name = "trace",
+     .argument = "FILE",
+     .help = "Also write the step as Chrome trace events (JSON), for Perfetto or "
+             "chrome://tracing.",
+     .heading = "Output"},
+    {.name = "width",
+     .argument = "COLUMNS",
+     .help = "Width of the timeline, from 40 to 400. Default: the terminal's, or 80."},
+    {.name = "json",
+     .letter = 'o',
+     .argument = "FILE",
+     .help = "Write the figures as a JSON document to FILE; - is standard output."},
+    {.name = NULL},
+};
+
+const yoke_command_t yoke_simulate_command = {
+    .name = "simulate",
+    .summary = "one step of a plan as a timeline, with what every stage waits for",
+    .usage = "yoke simulate PLAN --model MODEL --cluster CLUSTER [options]",
+    .description =
+        "Runs the event simulator on the plan and prints the time of the step, how long "
+        "every "
+        "stage computes, exchanges gradients and idles, and a timeline. The times are "
+        "computed "
+        "from model and cluster; those that the document states are not used.\n\n"
+        "With --slow it answers what a slow device costs while the plan stays as it is.",
+    .examples = "yoke simulate plan.json -m llama-3.1-8b -c a100-v100\n"
+                "    timeline of the step\n"
+                "yoke simulate plan.json -m llama-3.1-8b -c a100-v100 --slow host:n1=0.8 "
+                "--trace step.json\n"
+                "    one host a fifth slower, and a trace for Perfetto\n",
+    .options = options,
+    .run = run,
+};
+
+enum { MOST_SLOW = 64 };
+
+/* What the options say. */
+typedef struct wish {
+    yoke_slowdown_t slow[MOST_SLOW];
+    char *selectors[MOST_SLOW]; /* own the text of slow[].selector */
+    size_t slow_count, width;
+    const char *trace, *json;
+} wish_t;
+
+/* --- output
+ * ------------------------------------------------------------------------------ */
+
+static json_t *stage_to_json(const yoke_stage_record_t *row,
+                             const yoke_stage_result_t *result, double step)
+{
+    json_t *object = json_object();
+    yoke_json_set_number(object, "forward", result->forward);
+    yoke_json_set_number(object, "backward", result->backward);
+    yoke_json_set_number(object, "send", result->send);
+    yoke_json_set_number(object, "sync", row->sync);
+    yoke_json_set_number(object, "optimizer", row->optimizer);
+    yoke_json_set_number(object, "busy", row->compute / step);
+    yoke_json_set_number(object, "idle",
+                         1 - (row->compute + row->sync + row->optimizer) / step);
+    yoke_json_set_number(object, "first_start", row->first_start);
+    yoke_json_set_number(object, "end", row->end);
+    return object;
+}
+
+static json_t *record_to_json(const char *path, const yoke_replay_t *replay,
+                              const yoke_record_t *record)
+{
+    json_t *root = json_object(), *pipelines = json_array();
+    yoke_json_set_string(root, "plan", path);
+    yoke_json_set_number(root, "iteration_time", record->step);
+    yoke_json_set_number(root, "compute_end", replay->evaluation.compute_end);
+    json_object_set_new(root, "fits", json_boolean(replay->evaluation.fits));
+    for (unsigned p = 0; p < replay->layout.pipeline_count; p++) {
+        json_t *pipeline = json_object(), *stages = json_array();
+        for (size_t i = record->first[p]; i < record->first[p + 1]; i++)
+            json_array_append_new(stages, stage_to_json(&record->stages[i],
+                                                        &replay->evaluation.stages[i],
+                                                        record->step));
+        json_object_set_new(pipeline, "stages", stages);
+        json_array_append_new(pipelines, pipeline);
+    }
+    json_object_set_new(root, "pipelines", pipelines);
+    return root;
+}
+
+static void print_answer(const yoke_plan_t *plan, const yoke_replay_t *replay,
+                         double healthy, yoke_text_t *out)
+{
+    char time[32], before[32], rate[32];
+    double step = replay->evaluation.iteration_time;
+    double tokens = (double)plan->global_batch * (double)plan->sequence;
+    yoke_text_printf(out, "Step %s, %s tokens/s", yoke_show_seconds(step, time),
+                     yoke_show_count((uint64_t)(tokens / step), rate));
+    if (healthy > 0)
+        yoke_text_printf(out, "; %s without --slow, so %.2f times as long",
+                         yoke_show_seconds(healthy, before), step / healthy);
+    yoke_text_add(out, "\n");
+    if (!replay->evaluation.fits)
+        yoke_text_add(out, "The plan does NOT fit in memory: see yoke check.\n");
+    yoke_text_add(out, "\n");
+}
+
+static yoke_status_t write_record(const wish_t *wish, const char *path,
+                                  const yoke_plan_t *plan, const yoke_replay_t *replay,
+                                  const yoke_record_t *record, double healthy)
+{
+    if (wish->json != NULL) {
+        json_t *root = record_to_json(path, replay, record);
+        yoke_status_t status = yoke_json_write(wish->json, root);
+        json_decref(root);
+        return status;
+    }
+    yoke_text_t text = {0};
+    print_answer(plan, replay, healthy, &text);
+    yoke_timeline_print(plan, record, wish->slow_count > 0, wish->width, &text);
+    yoke_status_t status =
+        text.failed ? yoke_fail_memory() : yoke_write_output("-", yoke_text_get(&text));
+    yoke_text_free(&text);
+    return status;
+}
+
+/* --- the runs
+ * ---------------------------------------------------------------------------- */
+
+/* Once for the length of the step, once more into the columns of the timeline. */
+static yoke_status_t run_and_write(const wish_t *wish, const char *path,
+                                   const yoke_plan_t *plan, yoke_replay_t *replay,
+                                   double healthy)
+{
+    yoke_record_t record = {0};
+    yoke_status_t status = yoke_replay_run(replay, NULL, NULL);
+    if (status == YOKE_OK)
+        status = yoke_record_init(&replay->layout, replay->evaluation.iteration_time,
+                                  yoke_timeline_columns(wish->width), &record);
+    if (status == YOKE_OK)
+        status = yoke_replay_run(replay, yoke_record_event, &record);
+    if (status == YOKE_OK && wish->trace != NULL)
+        status = yoke_trace_write(wish->trace, plan, replay);
+    if (status == YOKE_OK)
+        status = write_record(wish, path, plan, replay, &record, healthy);
+    yoke_record_free(&record);
+    return status;
+}
+
+/* Time of the plan as the cluster document has it. */
+static yoke_status_t healthy_time(const yoke_plan_t *plan, const yoke_model_t *model,
+                                  const yoke_inventory_t *inventory, double *out_time)
+{
+    yoke_replay_t replay;
+    yoke_status_t status = yoke_replay_new(plan, model, inventory, NULL, 0, &replay);
+    if (status != YOKE_OK)
+        return status;
+    status = yoke_replay_run(&replay, NULL, NULL);
+    if (status == YOKE_OK)
+        *out_time = replay.evaluation.iteration_time;
+    yoke_replay_free(&replay);
+    return status;
+}
+
+static yoke_status_t simulate(const yoke_args_t *args, const wish_t *wish,
+                              const char *path)
+{
+    yoke_plan_t *plan = NULL;
+    yoke_model_t *model = NULL;
+    yoke_inventory_t *inventory = NULL;
+    yoke_replay_t replay = {0};
+    double healthy = 0;
+    yoke_status_t status = yoke_plan_read(path, &plan);
+    if (status == YOKE_OK)
+        status = yoke_input_model(args, &model);
+    if (status == YOKE_OK)
+        status = yoke_input_cluster(args, &inventory);
+    if (status == YOKE_OK && wish->slow_count > 0)
+        status = healthy_time(plan, model, inventory, &healthy);
+    if (status == YOKE_OK)
+        status = yoke_replay_new(plan, model, inventory, wish->slow, wish->slow_count,
+                                 &replay);
+    if (status == YOKE_OK)
+        status = run_and_write(wish, path, plan, &replay, healthy);
+    yoke_replay_free(&replay);
+    yoke_inventory_free(inventory);
+    yoke_model_free(model);
+    yoke_plan_free(plan);
+    return status;
+}
+
+/* --- options
+ * ----------------------------------------------------------------------------- */
+
+/* "SELECTOR=0.5"; selectors hold no '='. */
+static int read_slow(const char *text, wish_t *wish)
+{
+    const char *equals = strrchr(text, '=');
+    double factor = 0;
+    const char *digits = equals != NULL ? equals + 1 : "";
+    bool good = equals != NULL && equals != text && digits[0] != '\0' &&
+                strspn(digits, "0123456789.") == strlen(digits) &&
+                yoke_parse_quantity(digits, &factor) == YOKE_OK;
+    if (!good || !(factor > 0) || factor > 1000)
+        return yoke_usage_error(
+            &yoke_simulate_command,
+            "--slow %s: expected SELECTOR=FACTOR with a factor above 0, for "
+            "example 'n1/gpu0=0.5'",
+            text);
+    if (wish->slow_count == MOST_SLOW)
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--slow can be given %d times at most", MOST_SLOW);
+    char *selector = yoke_strndup(text, (size_t)(equals - text));
+    if (selector == NULL)
+        return yoke_status_exit_code(yoke_fail_memory());
+    wish->selectors[wish->slow_count] = selector;
+    wish->slow[wish->slow_count++] = (yoke_slowdown_t){selector, factor};
+    return 0;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t size = strlen(text), length = strlen(ending);
+    return size >= length && strcmp(text + size - length, ending) == 0;
+}
+
+static int read_wish(const yoke_args_t *args, wish_t *wish)
+{
+    const char *slow, *width = yoke_args_value(args, "width");
+    uint64_t columns = yoke_terminal_width();
+    wish->trace = yoke_args_value(args, "trace");
+    wish->json = yoke_args_value(args, "json");
+    if (wish->trace != NULL && ends_with(wish->trace, ".gz"))
+        return yoke_usage_error(
+            &yoke_simulate_command,
+            "--trace %s: compressed traces are not written in this version; "
+            "name a .json file and gzip it",
+            wish->trace);
+    if (width != NULL && !yoke_parse_u64(width, strlen(width), 40, 400, &columns))
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--width %s: expected a whole number from 40 to 400",
+                                width);
+    wish->width = (size_t)(columns < 40 ? 40 : columns);
+    for (size_t i = 0; (slow = yoke_args_nth(args, "slow", i)) != NULL; i++) {
+        int code = read_slow(slow, wish);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    yoke_args_t args;
+    wish_t wish = {0};
+    int code = 0;
+    if (!yoke_args_parse(&yoke_simulate_command, argc, argv, &args, &code))
+        return code;
+    if (args.positional_count != 1)
+        code = yoke_usage_error(&yoke_simulate_command, "%s",
+                                args.positional_count == 0 ? "no plan is given"
+                                                           : "give one plan at a time");
+    else if (yoke_args_value(&args, "model") == NULL)
+        code = yoke_usage_error(&yoke_simulate_command, "--model is missing");
+    else if (yoke_args_value(&args, "cluster") == NULL)
+        code = yoke_usage_error(&yoke_simulate_command, "--cluster is missing");
+    else
+        code = read_wish(&args, &wish);
+    if (code == 0)
+        code = yoke_status_exit_code(simulate(&args, &wish, args.positional[0]));
+    for (size_t i = 0; i < wish.slow_count; i++)
+        free(wish.selectors[i]);
+    yoke_args_free(&args);
+    return code;
+}
