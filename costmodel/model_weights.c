@@ -352,9 +352,9 @@ static void check_missing(tally_t *tally)
         number += inner;
     }
     if (missing > 0 && !tally->packed)
-        note(tally, "%llu tensor%s of the model missing from the weights, first %s",
-             (unsigned long long)missing, missing == 1 ? " is" : "s are",
-             yoke_text_get(&first));
+        note(tally, "%llu tensor%s of the model %s missing from the weights, first %s",
+             (unsigned long long)missing, missing == 1 ? "" : "s",
+             missing == 1 ? "is" : "are", yoke_text_get(&first));
     yoke_text_free(&first);
 }
 
