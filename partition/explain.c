@@ -51,11 +51,11 @@ static void explain_type(const yoke_plan_match_t *match, size_t width, yoke_text
                 "its part.",
                 100 * match->compute_used);
         else
-            yoke_text_printf(
-                &line,
-                "It computes %.0f%% of the step and waits for the rest: whole layers "
-                "and whole devices allow no finer balance, or others bind.",
-                100 * match->compute_used);
+            yoke_text_printf(&line,
+                             "It computes %.0f%% of the step and waits the rest of it: "
+                             "for the busiest stage, for "
+                             "the pipeline to fill and drain, or for the exchange.",
+                             100 * match->compute_used);
     }
     if (line.size > 0)
         yoke_print_paragraph(yoke_text_get(&line), width, 2, text);

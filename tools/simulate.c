@@ -116,16 +116,17 @@ static json_t *record_to_json(const char *path, const yoke_replay_t *replay,
 }
 
 static void print_answer(const yoke_plan_t *plan, const yoke_replay_t *replay,
-                         double healthy, yoke_text_t *out)
+                         bool slowed, yoke_text_t *out)
 {
     char time[32], before[32], rate[32];
     double step = replay->evaluation.iteration_time;
     double tokens = (double)plan->global_batch * (double)plan->sequence;
     yoke_text_printf(out, "Step %s, %s tokens/s", yoke_show_seconds(step, time),
                      yoke_show_count((uint64_t)(tokens / step), rate));
-    if (healthy > 0)
+    if (slowed)
         yoke_text_printf(out, "; %s without --slow, so %.2f times as long",
-                         yoke_show_seconds(healthy, before), step / healthy);
+                         yoke_show_seconds(plan->iteration_time, before),
+                         step / plan->iteration_time);
     yoke_text_add(out, "\n");
     if (!replay->evaluation.fits)
         yoke_text_add(out, "The plan does NOT fit in memory: see yoke check.\n");
@@ -134,7 +135,7 @@ static void print_answer(const yoke_plan_t *plan, const yoke_replay_t *replay,
 
 static yoke_status_t write_record(const wish_t *wish, const char *path,
                                   const yoke_plan_t *plan, const yoke_replay_t *replay,
-                                  const yoke_record_t *record, double healthy)
+                                  const yoke_record_t *record)
 {
     if (wish->json != NULL) {
         json_t *root = record_to_json(path, replay, record);
@@ -143,7 +144,7 @@ static yoke_status_t write_record(const wish_t *wish, const char *path,
         return status;
     }
     yoke_text_t text = {0};
-    print_answer(plan, replay, healthy, &text);
+    print_answer(plan, replay, wish->slow_count > 0, &text);
     yoke_timeline_print(plan, record, wish->slow_count > 0, wish->width, &text);
     yoke_status_t status =
         text.failed ? yoke_fail_memory() : yoke_write_output("-", yoke_text_get(&text));
@@ -156,8 +157,7 @@ static yoke_status_t write_record(const wish_t *wish, const char *path,
 
 /* Once for the length of the step, once more into the columns of the timeline. */
 static yoke_status_t run_and_write(const wish_t *wish, const char *path,
-                                   const yoke_plan_t *plan, yoke_replay_t *replay,
-                                   double healthy)
+                                   const yoke_plan_t *plan, yoke_replay_t *replay)
 {
     yoke_record_t record = {0};
     yoke_status_t status = yoke_replay_run(replay, NULL, NULL);
@@ -169,49 +169,35 @@ static yoke_status_t run_and_write(const wish_t *wish, const char *path,
     if (status == YOKE_OK && wish->trace != NULL)
         status = yoke_trace_write(wish->trace, plan, replay);
     if (status == YOKE_OK)
-        status = write_record(wish, path, plan, replay, &record, healthy);
+        status = write_record(wish, path, plan, replay, &record);
     yoke_record_free(&record);
-    return status;
-}
-
-/* Time of the plan as the cluster document has it. */
-static yoke_status_t healthy_time(const yoke_plan_t *plan, const yoke_model_t *model,
-                                  const yoke_inventory_t *inventory, double *out_time)
-{
-    yoke_replay_t replay;
-    yoke_status_t status = yoke_replay_new(plan, model, inventory, NULL, 0, &replay);
-    if (status != YOKE_OK)
-        return status;
-    status = yoke_replay_run(&replay, NULL, NULL);
-    if (status == YOKE_OK)
-        *out_time = replay.evaluation.iteration_time;
-    yoke_replay_free(&replay);
     return status;
 }
 
 static yoke_status_t simulate(const yoke_args_t *args, const wish_t *wish,
                               const char *path)
 {
-    yoke_plan_t *plan = NULL;
+    yoke_plan_t *plan = NULL, *anew = NULL;
     yoke_model_t *model = NULL;
     yoke_inventory_t *inventory = NULL;
     yoke_replay_t replay = {0};
-    double healthy = 0;
     yoke_status_t status = yoke_plan_read(path, &plan);
     if (status == YOKE_OK)
         status = yoke_input_model(args, &model);
     if (status == YOKE_OK)
         status = yoke_input_cluster(args, &inventory);
-    if (status == YOKE_OK && wish->slow_count > 0)
-        status = healthy_time(plan, model, inventory, &healthy);
+    /* Also for its types, which a plan written by hand may leave out. */
+    if (status == YOKE_OK)
+        status = yoke_plan_reevaluate(plan, model, inventory, &anew);
     if (status == YOKE_OK)
         status = yoke_replay_new(plan, model, inventory, wish->slow, wish->slow_count,
                                  &replay);
     if (status == YOKE_OK)
-        status = run_and_write(wish, path, plan, &replay, healthy);
+        status = run_and_write(wish, path, anew, &replay);
     yoke_replay_free(&replay);
     yoke_inventory_free(inventory);
     yoke_model_free(model);
+    yoke_plan_free(anew);
     yoke_plan_free(plan);
     return status;
 }
