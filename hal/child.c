@@ -167,6 +167,7 @@ static void start(running_t *run, const char *helper, const char *tried)
     run->done = true;
     run->child->end = YOKE_CHILD_NOT_STARTED;
     if (helper == NULL) {
+        run->child->no_helper = true;
         run->child->problem =
             yoke_format("helper program yoke-probe not found (tried %s); "
                         "set YOKE_PROBE_HELPER to its path",

@@ -34,6 +34,7 @@ typedef struct yoke_child {
     char *last_words;             /* last line printed by a library, NULL: none */
     char *problem;                /* why it was not started */
     bool overflowed;
+    bool no_helper; /* not started: the helper program is not there */
 } yoke_child_t;
 
 /* Run all at once; returns when the last has ended or was killed. Fills the out half. */

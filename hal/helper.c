@@ -86,6 +86,10 @@ static bool work(int argc, char **argv)
 static void be_worker(int argc, char **argv)
 {
     const struct rlimit no_core = {0, 0};
+    /* A sanitizer's handlers would turn a library's signal into an exit code. */
+    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
+        signal(deaths[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &no_core);
     if (!work(argc, argv)) {

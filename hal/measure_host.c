@@ -15,7 +15,7 @@
 #include "hal/matrix.h"
 
 #define MAX_THREADS 256
-#define BUDGET 1.5 /* seconds a figure */
+#define BUDGET 0.8 /* seconds a figure */
 
 typedef double vector_t __attribute__((vector_size(32)));
 

@@ -14,7 +14,7 @@
 #include "hal/loader.h"
 #include "hal/matrix.h"
 
-#define BUDGET 1.0 /* seconds a figure */
+#define BUDGET 0.6 /* seconds a figure */
 #define WITH "portable kernel"
 #define MATRIX "fp32 matrix product"
 

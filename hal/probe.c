@@ -161,7 +161,7 @@ static yoke_status_t tell_topology(const char *root, const json_t *topology,
                      : yoke_format("topology by hwloc (interface %s)", version);
     yoke_status_t status =
         text != NULL &&
-                yoke_node_add_finding(node, "hwloc", problem != NULL ? "denied" : "ok",
+                yoke_node_add_finding(node, "hwloc", problem != NULL ? "absent" : "ok",
                                       text, problem != NULL && root[0] == '\0') != NULL
             ? YOKE_OK
             : yoke_fail_memory();

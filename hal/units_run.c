@@ -141,6 +141,7 @@ static yoke_status_t tell_end(const yoke_unit_t *unit, double timeout, yoke_node
     if (child->end == YOKE_CHILD_FINISHED)
         return YOKE_OK;
     const char *verdict = child->end == YOKE_CHILD_TIMED_OUT     ? "timed out"
+                          : child->no_helper                     ? "absent"
                           : child->end == YOKE_CHILD_NOT_STARTED ? "denied"
                                                                  : "crashed";
     if (library == NULL && unit->backend != NULL && unit->backend->libraries != NULL)

@@ -53,7 +53,7 @@ with common.temporary() as folder:
     with open(other, "w") as file:
         file.write("#!/bin/sh\necho nonsense\necho garbage >&3\n")
     os.chmod(other, os.stat(other).st_mode | stat.S_IXUSR)
-    for helper, verdict in (("/nowhere/yoke-probe", "denied"), (folder, "denied"),
+    for helper, verdict in (("/nowhere/yoke-probe", "absent"), (folder, "denied"),
                             (other, "crashed")):
         env = common.environment(YOKE_PROBE_HELPER=helper)
         why = findings(inventory("--backend", "hip", env=env, expect=5))

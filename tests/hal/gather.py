@@ -65,6 +65,17 @@ with common.temporary() as folder:
     equal([a[0] for a in answers], [0, 0], f"by an address {answers}")
     equal(len(json.loads(answers[0][1])["nodes"]), 1, "the same host twice is one node")
 
+    # As srun sets it, over "two nodes" that are both this one.
+    def slurm(rank):
+        env = environment(SLURM_PROCID=rank, SLURM_NTASKS=2, SLURM_LOCALID=0, SLURM_NNODES=2,
+                          SLURM_JOB_ID=os.getpid(), SLURM_STEP_ID=0,
+                          SLURM_STEP_NODELIST="127.0.0.1,elsewhere", YOKE_GATHER_TIMEOUT=60)
+        return subprocess.Popen(ARGUMENTS, env=env, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    answers = [result(p) for p in (slurm(1), slurm(0))]
+    equal([a[0] for a in answers], [0, 0], f"Slurm's variables {answers}")
+
     mpirun = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
     if mpirun is None:
         print("not checked: no mpirun")
