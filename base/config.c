@@ -33,6 +33,10 @@ const yoke_setting_t yoke_settings[] = {
      "How long one vendor library may take to answer before its helper is ended and the "
      "library is reported as timed out.",
      YOKE_SETTING_SECONDS},
+    {"gather-timeout", "SECONDS", "60",
+     "How long yoke inventory --gather waits for the slowest rank to start, probe and "
+     "send.",
+     YOKE_SETTING_SECONDS},
     {"probe-helper", "PATH", "the helper that was installed with the library",
      "Program that loads one vendor library and reports what it sees.",
      YOKE_SETTING_TEXT},
@@ -248,7 +252,8 @@ static yoke_status_t export_pair(void *context, const char *key, const char *val
 {
     char variable[64];
     yoke_setting_variable(key, variable);
-    if (getenv(variable) != NULL)
+    if (getenv(variable) !=
+        NULL) /* an empty one too: that is how to undo a file's line */
         return YOKE_OK;
     if (setenv(variable, value, 1) != 0)
         return yoke_fail_memory();
@@ -275,7 +280,7 @@ static yoke_status_t check_environment(void)
     char variable[64], hint[128];
     for (const yoke_setting_t *setting = yoke_settings; setting->key != NULL; setting++) {
         const char *value = getenv(yoke_setting_variable(setting->key, variable));
-        if (value == NULL)
+        if (value == NULL || value[0] == '\0') /* as good as not set */
             continue;
         const char *wrong = yoke_setting_check(setting, value, hint);
         if (wrong != NULL)

@@ -14,10 +14,12 @@ const char yoke_help_configuration_files[] =
     "The file that YOKE_CONFIG names is read, and no other; without it, "
     "$XDG_CONFIG_HOME/yoke/config (by default ~/.config/yoke/config) and then "
     "/etc/yoke/config. A file has one \"key = value\" a line; a line that begins with # "
-    "is a "
-    "comment. The environment wins over the user's file, and that over the one in /etc. "
-    "The "
-    "command reads these files; the libraries read the environment only.";
+    "is "
+    "a comment. The environment wins over the user's file, and that over the one in "
+    "/etc; an "
+    "empty variable undoes what a file says. The command reads these files; the "
+    "libraries "
+    "read the environment only.";
 
 static void add_setting(const yoke_setting_t *setting, yoke_text_t *out)
 {

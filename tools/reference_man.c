@@ -74,7 +74,9 @@ static void add_paragraphs(const char *text, yoke_text_t *out)
     }
 }
 
-static void add_title(const char *name, const char *date, yoke_text_t *out)
+/* Title and NAME section. */
+static void add_title(const char *name, const char *summary, const char *date,
+                      yoke_text_t *out)
 {
     yoke_text_add(out, ".\\\" SPDX-License-Identifier: Apache-2.0\n"
                        ".\\\" Generated from the option tables; do not edit.\n.TH ");
@@ -84,7 +86,10 @@ static void add_title(const char *name, const char *date, yoke_text_t *out)
     }
     yoke_text_printf(out, " 1 %s \"yoke %s\" \"User Commands\"\n.SH NAME\n", date,
                      yoke_version());
-    add_word(name, out);
+    char *line = yoke_format("%s - %s", name, summary);
+    add_prose(line != NULL ? line : "", out);
+    out->failed |= line == NULL;
+    free(line);
 }
 
 static void add_option(const yoke_option_t *option, yoke_text_t *out)
@@ -224,9 +229,8 @@ static void add_see_also(const yoke_command_t *self, yoke_text_t *out)
 
 void yoke_reference_man_overview(const char *date, yoke_text_t *out)
 {
-    add_title("yoke", date, out);
-    yoke_text_add(out, " \\- plans and runs one model over unlike accelerators\n"
-                       ".SH SYNOPSIS\n"
+    add_title("yoke", "plans and runs one model over unlike accelerators", date, out);
+    yoke_text_add(out, ".SH SYNOPSIS\n"
                        "\\fByoke\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n.br\n"
                        "\\fByoke help\\fR [\\fICOMMAND\\fR|\\fBconfiguration\\fR]\n.br\n"
                        "\\fByoke \\-\\-version\\fR\n"
@@ -251,12 +255,10 @@ void yoke_reference_man_command(const yoke_command_t *command, const char *date,
                                 yoke_text_t *out)
 {
     char *name = yoke_format("yoke-%s", command->name);
-    add_title(name != NULL ? name : "", date, out);
+    add_title(name != NULL ? name : "", command->summary, date, out);
     out->failed |= name == NULL;
     free(name);
-    yoke_text_add(out, " \\- ");
-    add_word(command->summary, out);
-    yoke_text_add(out, "\n.SH SYNOPSIS\n.nf\n");
+    yoke_text_add(out, ".SH SYNOPSIS\n.nf\n");
     add_text_lines(command->usage, out);
     yoke_text_add(out, ".fi\n.SH DESCRIPTION\n");
     add_paragraphs(command->description, out);

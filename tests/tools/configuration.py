@@ -9,7 +9,7 @@ from command import BUILD, SOURCE, commands, expect, finish, run
 
 # Read by the programs, but no setting: where the settings are.
 NOT_SETTINGS = {"YOKE_CONFIG"}
-GOOD_VALUES = {"log": "warning", "probe-timeout": "3.5", "lib-*": "/nowhere/lib.so"}
+GOOD_VALUES = {"log": "warning", "probe-timeout": "3.5", "gather-timeout": "60", "lib-*": "/nowhere/lib.so"}
 
 
 def settings_of_help():
@@ -76,6 +76,9 @@ def check_file(settings, command):
             told = f"{variable.replace('*', 'CUDA')}=" in result.stderr
             expect(told == (variable not in ("YOKE_LOG", "YOKE_CATALOG")),
                    f"{key}: environment and file are in the wrong order: {result.stderr}")
+        undone = with_file("catalog = /nowhere\n", YOKE_LOG="debug", YOKE_CATALOG="")
+        expect(undone.returncode == 0 and "YOKE_CATALOG=" not in undone.stderr,
+               "an empty variable does not undo the file's line", undone.stderr)
         bad = with_file("", YOKE_LOG="loud")
         expect(bad.returncode == 3 and "YOKE_LOG: expected one of" in bad.stderr, bad.stderr)
         gone = run(command, "--help", env={**environment, "YOKE_CONFIG": path + ".none"})
