@@ -142,8 +142,11 @@ static void probe_device(cl_probe_t *probe, yoke_cl_device_t device)
     if (device_value(probe, device, YOKE_CL_DEVICE_TYPE, &type, sizeof type))
         classify(type, &record, probe->platform);
     if (device_value(probe, device, YOKE_CL_DEVICE_GLOBAL_MEM_SIZE, &memory,
-                     sizeof memory))
-        yoke_run_memory(&record, memory, "CL_DEVICE_GLOBAL_MEM_SIZE");
+                     sizeof memory)) {
+        yoke_run_bytes(&record.memory_total, memory, "CL_DEVICE_GLOBAL_MEM_SIZE");
+        if (!record.emulator)
+            yoke_run_memory(&record, memory, "CL_DEVICE_GLOBAL_MEM_SIZE");
+    }
     if (device_value(probe, device, YOKE_CL_DEVICE_HOST_UNIFIED_MEMORY, &unified,
                      sizeof unified))
         record.integrated = unified != 0;
