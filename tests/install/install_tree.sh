@@ -79,7 +79,7 @@ if has inventory; then
     python3 -m json.tool inventory.json >/dev/null || fail "yoke inventory --json -"
 fi
 if has plan; then
-    "$yoke" plan --model gpt2 --cluster a100-v100 --json plan.json >/dev/null || fail "yoke plan"
+    "$yoke" plan --model gpt2 --cluster a100-v100 --dtype fp16 --json plan.json >/dev/null || fail "yoke plan"
     python3 -m json.tool plan.json >/dev/null || fail "yoke plan --json"
 fi
 

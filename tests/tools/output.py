@@ -12,7 +12,7 @@ CALLS = {
     "inventory": ["inventory"],
     "catalog": ["catalog"],
     "model": ["model", "gpt2"],
-    "plan": ["plan", "--model", "gpt2", "--cluster", "a100-v100"],
+    "plan": ["plan", "--model", "gpt2", "--cluster", "a100-v100", "--dtype", "fp16"],
 }
 # Inventory may be partial where a runtime of the machine misbehaves.
 GOOD = {"inventory": (0, 5)}
