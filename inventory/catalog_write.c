@@ -73,6 +73,8 @@ static json_t *link_of(const yoke_catalog_device_t *device)
     if (json_is_null(object)) {
         object = json_object();
         json_object_set_new(object, "rate", json_null());
+        json_object_set_new(object, "source", json_null());
+        json_object_set_new(object, "marks", json_array());
     }
     yoke_json_set_string(object, "name", device->link_name);
     yoke_json_set_string(object, "row", device->link);

@@ -284,7 +284,10 @@ static void note_slow_links(yoke_changes_t *changes, size_t first, const json_t 
 static const json_t *label_of(const json_t *device)
 {
     const json_t *type = json_object_get(device, "type");
-    return json_is_string(type) ? type : json_object_get(device, "name");
+    const json_t *name = json_object_get(device, "name");
+    if (json_is_string(type))
+        return type;
+    return json_is_string(name) ? name : NULL;
 }
 
 static void pair_devices(differ_t *differ, const char *name, const json_t *before,

@@ -221,23 +221,27 @@ static void add_notes(const yoke_node_t *node, size_t width, yoke_text_t *out)
     }
 }
 
-static void add_heading(const yoke_node_t *node, yoke_text_t *out)
+static void add_heading(const yoke_node_t *node, size_t width, yoke_text_t *out)
 {
     unsigned long long hosts = (unsigned long long)yoke_hostlist_count(node->hosts);
     size_t usable = 0;
+    yoke_text_t line = {0};
     for (size_t i = 0; i < node->device_count; i++)
         if (node->devices[i].schedulable && yoke_device_is_accelerator(&node->devices[i]))
             usable++;
-    add_clean(out, node->hosts);
+    add_clean(&line, node->hosts);
     if (hosts > 1)
-        yoke_text_printf(out, " (%llu hosts)", hosts);
-    yoke_text_printf(out, ": %zu accelerator%s to use%s", usable, usable == 1 ? "" : "s",
-                     hosts > 1 ? " in each" : "");
+        yoke_text_printf(&line, " (%llu hosts)", hosts);
+    yoke_text_printf(&line, ": %zu accelerator%s to use%s", usable,
+                     usable == 1 ? "" : "s", hosts > 1 ? " in each" : "");
     if (node->os != NULL) {
-        yoke_text_add(out, "; ");
-        add_clean(out, node->os);
+        yoke_text_add(&line, "; ");
+        add_clean(&line, node->os);
     }
+    yoke_wrap(yoke_text_get(&line), width, 0, out);
     yoke_text_add(out, "\n");
+    out->failed = out->failed || line.failed;
+    yoke_text_free(&line);
 }
 
 static void add_links(const yoke_inventory_t *inventory, size_t width, yoke_text_t *out)
@@ -298,7 +302,7 @@ yoke_status_t yoke_format_table(const yoke_inventory_t *inventory, size_t width,
         const yoke_node_t *node = &inventory->nodes[i];
         if (i > 0)
             yoke_text_add(out, "\n");
-        add_heading(node, out);
+        add_heading(node, width, out);
         add_devices(node, width, out);
         add_rates(node, width, out);
         add_nics(node, width, out);
