@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/backend.h"
 #include "backends/opencl/cl.h"
 #include "base/text.h"
 #include "hal/loader.h"
@@ -143,6 +144,22 @@ static bool find_device(bench_t *bench, const char *platform, unsigned index)
     return false;
 }
 
+/* The compiler's own words say more than the code. */
+static void tell_build(const bench_t *bench, int32_t code)
+{
+    static char log[4096];
+    const char *name = yoke_cl_error_name(code);
+    size_t size = 0;
+    bench->work.build_info(bench->program, bench->device, YOKE_CL_PROGRAM_BUILD_LOG,
+                           sizeof log - 1, log, &size);
+    char *clean = yoke_run_text(log, sizeof log);
+    char *text = yoke_format("clBuildProgram() returned %d (%s): %.300s", code,
+                             name != NULL ? name : "?", clean != NULL ? clean : "no log");
+    yoke_measure_problem(bench->fd, "set-up", WITH, text);
+    free(text);
+    free(clean);
+}
+
 static bool build(bench_t *bench)
 {
     const char *text = source;
@@ -159,7 +176,9 @@ static bool build(bench_t *bench)
     if (failed(bench, "set-up", "clCreateProgramWithSource", code))
         return false;
     code = w->build_program(bench->program, 1, &bench->device, "", NULL, NULL);
-    return !failed(bench, "set-up", "clBuildProgram", code);
+    if (code != YOKE_CL_SUCCESS)
+        tell_build(bench, code);
+    return code == YOKE_CL_SUCCESS;
 }
 
 static void find_limit(bench_t *bench)
