@@ -9,7 +9,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = os.environ.get("YOKE_COMMAND", "yoke")
-SHARED = os.environ.get("YOKE_SHARED_DIR", "../shared")
+SOURCE = os.path.dirname(os.path.dirname(HERE))
 # Vendor libraries and masks of the machine must not leak into a test.
 FOREIGN = ("CUDA_", "HIP_", "ROCR_", "GPU_DEVICE", "ZE_", "ASCEND_", "MLU_", "MUSA_", "POCL_",
            "OCL_", "OPENCL_", "YOKE_LIB_", "YOKE_BACKENDS", "YOKE_PROBE", "YOKE_GATHER",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saved trees: what the kernel says, without any vendor library."""
-import csv
+import json
 import os
 
 import common
@@ -17,24 +17,23 @@ def gpus(document):
 
 def catalog_rows(folder):
     """Every PCI id of the catalog is found, driver or not."""
-    path = os.path.join(common.SHARED, "catalog", "accelerators.csv")
-    if not os.path.exists(path):
-        print("skipped: the PCI ids of the catalog (no", path + ")")
-        return
+    with open(os.path.join(common.SOURCE, "data", "catalog", "accelerators.json")) as file:
+        rows = json.load(file)["devices"]
     tree, want, bus = Tree(folder), {}, 1
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            for device in filter(None, row["pci_device_ids"].split(";")):
-                key = (row["pci_vendor_id"], device)
-                if key in want.values():
-                    continue
-                address = f"0000:{bus:02x}:00.0"
-                want[address] = key
-                classes = [COPROCESSOR, ACCELERATOR]
-                if key[0] in ("10de", "1002", "8086", "1ed5"):
-                    classes.append(GPU)
-                tree.pci(address, *key, classes[bus % len(classes)])
-                bus += 1
+    for row in rows:
+        ids = row.get("pci") or {}
+        for device in ids.get("devices") or []:
+            key = (ids["vendor"], device)
+            if key in want.values():
+                continue
+            address = f"0000:{bus:02x}:00.0"
+            want[address] = key
+            classes = [COPROCESSOR, ACCELERATOR]
+            if key[0] in ("10de", "1002", "8086", "1ed5"):
+                classes.append(GPU)
+            tree.pci(address, *key, classes[bus % len(classes)])
+            bus += 1
+    check(len(want) > 50, f"the catalog has PCI ids: {len(want)}")
     document = inventory("--sysroot", folder)
     found = {d["id"]: tuple(d["pci_ids"].split(":")) for d in gpus(document)}
     equal(found, want, "catalog rows with a PCI id")
