@@ -84,7 +84,7 @@ static yoke_status_t list_folder(const char *folder, yoke_icds_t *icds)
     if (names.count > 1)
         qsort(names.items, names.count, sizeof *names.items, by_name);
     for (size_t i = 0; i < names.count && status == YOKE_OK; i++) {
-        yoke_icd_t *icd;
+        yoke_icd_t *icd = NULL;
         char *path = yoke_format("%s/%s", folder, names.items[i]);
         status = path != NULL ? add(icds, &icd) : yoke_fail_memory();
         if (status == YOKE_OK)
@@ -129,7 +129,7 @@ yoke_status_t yoke_icds_list(const char *sysroot, yoke_icds_t *out_icds)
     bool live = sysroot == NULL || sysroot[0] == '\0';
     const char *given = live ? from_environment() : NULL;
     yoke_icds_t icds = {0};
-    yoke_icd_t *icd;
+    yoke_icd_t *icd = NULL;
     yoke_status_t status;
 
     icds.where = given != NULL

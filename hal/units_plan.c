@@ -38,7 +38,7 @@ static yoke_status_t add_words(yoke_strings_t *list, const char *const *words,
 static yoke_status_t plan_run(yoke_units_t *units, const yoke_backend_t *backend,
                               const char *probe, const char *library, bool unmasked)
 {
-    yoke_unit_t *unit;
+    yoke_unit_t *unit = NULL;
     yoke_status_t status = add_unit(units, probe, backend, library, &unit);
     const char *const words[] = {"backend", backend->name, probe};
     const char *const choice[] = {"--library", library};
@@ -117,7 +117,7 @@ static yoke_status_t plan_vendor_files(yoke_units_t *units, const yoke_backend_t
 
 static yoke_status_t plan_topology(yoke_units_t *units, const char *sysroot)
 {
-    yoke_unit_t *unit;
+    yoke_unit_t *unit = NULL;
     yoke_status_t status = add_unit(units, "hwloc", NULL, NULL, &unit);
     const char *const words[] = {"topology", "--sysroot", sysroot != NULL ? sysroot : ""};
     return status == YOKE_OK ? add_words(&unit->arguments, words, 3) : status;

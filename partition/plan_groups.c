@@ -69,7 +69,7 @@ static yoke_status_t add_tensor_groups(const builder_t *build, const yoke_stage_
 {
     yoke_status_t status = YOKE_OK;
     for (unsigned r = 0; r < stage->replica_count && status == YOKE_OK; r++) {
-        filling_t filling;
+        filling_t filling = {0};
         if (stage->replicas[r].tp < 2)
             continue;
         status = begin(build, "tensor", &filling);
@@ -84,7 +84,7 @@ static yoke_status_t add_tensor_groups(const builder_t *build, const yoke_stage_
 static yoke_status_t add_pipeline_group(const builder_t *build, const yoke_stage_t *from,
                                         const yoke_stage_t *to)
 {
-    filling_t filling;
+    filling_t filling = {0};
     yoke_status_t status = begin(build, "pipeline", &filling);
     for (unsigned r = 0; r < from->replica_count && status == YOKE_OK; r++)
         status = add_replica(&filling, &from->replicas[r]);
@@ -122,7 +122,7 @@ static unsigned common_degree(const yoke_layout_t *layout, unsigned layer)
 /* Holders of one layer: all their devices, or those of one tensor rank. */
 static yoke_status_t add_data_group(const builder_t *build, unsigned layer, long rank)
 {
-    filling_t filling;
+    filling_t filling = {0};
     yoke_status_t status = begin(build, "data", &filling);
     for (unsigned p = 0; p < build->layout->pipeline_count; p++) {
         const yoke_stage_t *stage = stage_of(&build->layout->pipelines[p], layer);
