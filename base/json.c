@@ -78,13 +78,20 @@ static piece_t next_piece(const char *at, const char *end)
 static void rewrite(const char *data, size_t size, yoke_text_t *out)
 {
     const char *end = data + size;
-    for (const char *at = data; at < end;) {
+    const char *kept = data; /* what lies from here to `at` goes through unchanged */
+    const char *at = data;
+    while (at < end) {
         piece_t piece = next_piece(at, end);
-        if (piece.keep)
-            yoke_text_add_bytes(out, at, piece.length);
-        yoke_text_add(out, piece.addition);
+        if (!piece.keep || *piece.addition != '\0') {
+            yoke_text_add_bytes(out, kept, (size_t)(at - kept));
+            if (piece.keep)
+                yoke_text_add_bytes(out, at, piece.length);
+            yoke_text_add(out, piece.addition);
+            kept = at + piece.length;
+        }
         at += piece.length;
     }
+    yoke_text_add_bytes(out, kept, (size_t)(at - kept));
 }
 
 /* Offset in the user's text of an offset in the rewritten one. */
@@ -255,7 +262,8 @@ char *yoke_json_text(const json_t *root)
         json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY);
     if (dump == NULL)
         return NULL;
-    yoke_text_printf(&text, "%s\n", dump);
+    yoke_text_add(&text, dump);
+    yoke_text_add(&text, "\n");
     free(dump);
     if (text.failed)
         yoke_text_free(&text);

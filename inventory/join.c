@@ -94,14 +94,27 @@ static yoke_status_t match_by_pci(const yoke_catalog_t *catalog, yoke_device_t *
     return YOKE_OK;
 }
 
+/* The first of its sources: `yoke catalog TYPE` tells all of them, and a document of
+ * thousands of devices need not. */
+static char *short_source(const char *source)
+{
+    size_t size = 0;
+    int depth = 0;
+    for (; source[size] != '\0' && (source[size] != ';' || depth > 0); size++)
+        depth += (source[size] == '(') - (source[size] == ')');
+    return size > 80 ? yoke_format("%.78s..", source) : yoke_strndup(source, size);
+}
+
 static yoke_status_t fill(const yoke_quantity_t *figure, double divisor,
                           yoke_quantity_t *out)
 {
     if (yoke_known(out) || !yoke_known(figure))
         return YOKE_OK;
-    TRY(yoke_quantity_copy(figure, out));
-    out->value /= divisor;
-    return YOKE_OK;
+    char *source = figure->detail == NULL ? NULL : short_source(figure->detail);
+    yoke_status_t status = yoke_quantity_set(out, figure->value / divisor, figure->source,
+                                             figure->marks, source);
+    free(source);
+    return status;
 }
 
 /* Devices per package as this runtime shows them: 1 where it shows the whole package. */

@@ -19,7 +19,7 @@
 typedef struct source {
     const yoke_inventory_t *inventory;
     const yoke_node_t *node;
-    char *text; /* without hosts and time, with "x-*" members */
+    yoke_text_t key; /* all that it says but its hosts and time, as bytes to compare */
 } source_t;
 
 typedef struct host {
@@ -37,7 +37,7 @@ typedef struct merger {
 static void free_merger(merger_t *merger)
 {
     for (size_t i = 0; i < merger->source_count; i++)
-        free(merger->sources[i].text);
+        yoke_text_free(&merger->sources[i].key);
     for (size_t i = 0; i < merger->host_count; i++)
         free(merger->hosts[i].name);
     free(merger->sources);
@@ -76,17 +76,26 @@ static yoke_status_t read_source(const yoke_inventory_t *inventory, size_t index
                                  source_t *out)
 {
     const yoke_node_t *node = &inventory->nodes[index];
-    json_t *json = yoke_node_to_json(node);
-    json_object_del(json, "hosts");
-    json_object_del(json, "gathered_at");
-    if (inventory->extra != NULL)
-        json_object_set_new(json, "extra", extra_of(inventory, node->hosts));
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    json_decref(json);
-    if (text == NULL)
-        return yoke_fail_memory();
-    *out = (source_t){inventory, node, text};
-    return YOKE_OK;
+    yoke_text_t key = {0};
+    yoke_node_key(node, &key);
+    if (inventory->extra != NULL) {
+        json_t *extra = extra_of(inventory, node->hosts);
+        char *text = json_dumps(extra, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        yoke_text_add(&key, text == NULL ? "" : text);
+        free(text);
+        json_decref(extra);
+    }
+    *out = (source_t){inventory, node, key};
+    return key.failed ? yoke_fail_memory() : YOKE_OK;
+}
+
+static int compare_keys(const source_t *a, const source_t *b)
+{
+    size_t shorter = a->key.size < b->key.size ? a->key.size : b->key.size;
+    int order = shorter == 0 ? 0 : memcmp(a->key.data, b->key.data, shorter);
+    if (order != 0 || a->key.size == b->key.size)
+        return order;
+    return a->key.size < b->key.size ? -1 : 1;
 }
 
 static yoke_status_t add_hosts(merger_t *merger, const source_t *source)
@@ -122,10 +131,9 @@ static yoke_status_t read_all(yoke_inventory_t *const *documents, size_t count,
         for (size_t j = 0; j < documents[i]->node_count && status == YOKE_OK; j++) {
             source_t *source = &merger->sources[merger->source_count];
             status = read_source(documents[i], j, source);
-            if (status != YOKE_OK)
-                break;
             merger->source_count++;
-            status = add_hosts(merger, source);
+            if (status == YOKE_OK)
+                status = add_hosts(merger, source);
         }
     }
     return status;
@@ -145,7 +153,7 @@ static int compare_hosts(const void *a, const void *b)
     double y = right->source->node->gathered_at;
     if (x != y)
         return x > y ? -1 : 1;
-    return strcmp(left->source->text, right->source->text);
+    return compare_keys(left->source, right->source);
 }
 
 static yoke_status_t drop_duplicates(merger_t *merger, yoke_strings_t *out_duplicates)
@@ -238,7 +246,7 @@ static int compare_texts(const void *a, const void *b)
 {
     const host_t *left = a;
     const host_t *right = b;
-    int order = strcmp(left->source->text, right->source->text);
+    int order = compare_keys(left->source, right->source);
     return order != 0 ? order : yoke_natural_compare(left->name, right->name);
 }
 
@@ -308,8 +316,8 @@ static yoke_status_t add_entries(merger_t *merger, yoke_inventory_t *inventory)
     for (size_t first = 0; first < merger->host_count && status == YOKE_OK;) {
         size_t last = first;
         while (last + 1 < merger->host_count &&
-               strcmp(merger->hosts[last + 1].source->text,
-                      merger->hosts[first].source->text) == 0)
+               compare_keys(merger->hosts[last + 1].source,
+                            merger->hosts[first].source) == 0)
             last++;
         status = add_entry(merger, first, last, inventory);
         first = last + 1;

@@ -35,6 +35,10 @@ static inline yoke_quantity_t *yoke_part_quantity(void *part, size_t offset)
  * an array of parts of `size` bytes that holds `*count`; capacities are powers of two. */
 void *yoke_grow(void **items, size_t *count, size_t size);
 
+/* Append all that a node says, except its hosts and its time, as bytes: equal for equal
+ * nodes only, with an order that is the same on every machine. */
+void yoke_node_key(const yoke_node_t *node, yoke_text_t *key);
+
 /*
  * "x-*" members by the place they were found: an object from paths to objects of members.
  * A path names nodes by their hosts and devices by their ids, so that it outlives
