@@ -30,6 +30,12 @@ PARTS = {"Instinct MI250X": 2, "Data Center GPU Max 1550": 2, "Ascend 910C": 2, 
 # PCI ids that a product outside of the table has too (named in the rows' sources).
 SHARED = {"66a1": ["Radeon Pro VII"], "740c": ["Instinct MI250"], "0370": ["MLU370-S4"]}
 
+# Data types that an NVIDIA generation has no matrix unit for: a known rate of 0, which is not
+# the same as an unknown one. First compute capability (x 10) that has it.
+FIRST_CAPABILITY = {"tf32": 80, "bf16": 80, "fp8": 89}
+CAPABILITY_SOURCE = ("technolynx.com CUDA compute capability explained, 2026-05-05: bf16 and TF32 "
+                     "from 8.0, fp8 from 8.9; below, the device cannot compute in it")
+
 # Short names that people type where the table has only the long one.
 SHORT = {
     "Instinct MI50": ["MI50"], "Instinct MI100": ["MI100"], "Instinct MI210": ["MI210"],
@@ -305,6 +311,17 @@ def import_device(row, links):
             return None
         return {key: whole(values[field] * scale), **sources.of(field)}
 
+    def compute():
+        rates = {}
+        capability = re.search(r"\bsm_(\d+)", row["arch"])
+        for dtype in DTYPES:
+            first = FIRST_CAPABILITY.get(dtype)
+            if dtype in values:
+                rates[dtype] = quantity("rate", dtype, 1e12)
+            elif first and capability and int(capability[1]) < first:
+                rates[dtype] = {"rate": 0, "source": CAPABILITY_SOURCE, "marks": []}
+        return rates
+
     ids = [i for i in row["pci_device_ids"].split(";") if i]
     aliases = [a for a in row["aliases"].split(";") if a and a != row["name"]]
     aliases += [a for a in SHORT.get(row["name"], []) if a not in aliases]
@@ -323,12 +340,12 @@ def import_device(row, links):
         "parts": PARTS.get(row["name"], 1),
         "memory": quantity("bytes", "memory", 2 ** 30),
         "bandwidth": quantity("rate", "bandwidth", 1e9),
-        "compute": {d: quantity("rate", d, 1e12) for d in DTYPES if d in values},
+        "compute": compute(),
         "achieved": {}, "bandwidth_achieved": None,
         "link": import_link_of(row, sources, links),
         "pcie": pcie, "power": quantity("watts", "power", 1),
         "runtime": row["runtime"] or None, "collectives": row["collective_lib"] or None,
-        "source": row["source"],
+        "source": row["source"].replace(" seen in this session", " found"),
     }
 
 
