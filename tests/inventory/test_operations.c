@@ -211,6 +211,9 @@ static void noise_is_no_difference(void **state)
 {
     (void)state;
     check_diff(
+        DOCUMENT(NODE("a", GPU("g", ",\"bandwidth\":{\"rate\":10995116277.7777777}"))),
+        DOCUMENT(NODE("a", GPU("g", ",\"bandwidth\":{\"rate\":10995116277.8}"))), "");
+    check_diff(
         DOCUMENT(NODE("a[1-2]", GPU("g0", ",\"memory\":{\"total\":8,\"free\":7},"
                                           "\"bandwidth\":{\"rate\":100,\"source\":"
                                           "\"measured\"}") "," GPU("g1", ""))),
