@@ -3,6 +3,7 @@
 #include "partition/plan_print.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -159,19 +160,53 @@ void yoke_print_alternatives(const yoke_plan_t *plan, size_t width, yoke_text_t 
     yoke_table_free(table);
 }
 
+/* Do two entries differ in the device's id only? */
+static bool same_but_id(const yoke_plan_unused_t *a, const yoke_plan_unused_t *b)
+{
+    const char *slash = strchr(a->device, '/');
+    size_t size = slash != NULL ? (size_t)(slash - a->device) + 1 : 0;
+    const char *reason_a = a->reason != NULL ? a->reason : "";
+    const char *reason_b = b->reason != NULL ? b->reason : "";
+    return size > 0 && strncmp(a->device, b->device, size) == 0 &&
+           strcmp(reason_a, reason_b) == 0;
+}
+
+/* "host/gpu0", "host/gpu1" ... with one reason as "host/gpu[0-1]"; returns the entries
+ * taken. */
+static size_t print_unused_run(const yoke_plan_t *plan, size_t first, size_t width,
+                               yoke_text_t *text)
+{
+    const yoke_plan_unused_t *entry = &plan->unused[first];
+    yoke_strings_t ids = {0};
+    yoke_text_t line = {0};
+    size_t end = first;
+    while (end < plan->unused_count && same_but_id(entry, &plan->unused[end]) &&
+           yoke_strings_add(&ids, strchr(plan->unused[end].device, '/') + 1) == YOKE_OK)
+        end++;
+    char *folded = ids.count > 1 ? yoke_hostlist_compress(&ids) : NULL;
+    if (folded != NULL)
+        yoke_text_printf(&line, "%.*s/%s",
+                         (int)(strchr(entry->device, '/') - entry->device), entry->device,
+                         folded);
+    else
+        yoke_text_add(&line, entry->device);
+    yoke_text_printf(&line, ": %s",
+                     entry->reason != NULL ? entry->reason : "no reason stated");
+    yoke_print_paragraph(yoke_text_get(&line), width, 2, text);
+    yoke_text_free(&line);
+    yoke_strings_free(&ids);
+    size_t taken = folded != NULL ? end - first : 1;
+    free(folded);
+    return taken;
+}
+
 void yoke_print_unused(const yoke_plan_t *plan, size_t width, yoke_text_t *text)
 {
-    yoke_text_t line = {0};
     if (plan->unused_count == 0)
         return;
     yoke_print_heading("Left out", text);
-    for (size_t i = 0; i < plan->unused_count; i++) {
-        yoke_text_printf(&line, "%s: %s", plan->unused[i].device,
-                         plan->unused[i].reason != NULL ? plan->unused[i].reason
-                                                        : "no reason stated");
-        yoke_print_paragraph(yoke_text_get(&line), width, 2, text);
-        yoke_text_free(&line);
-    }
+    for (size_t i = 0; i < plan->unused_count;)
+        i += print_unused_run(plan, i, width, text);
 }
 
 void yoke_print_notes(const yoke_plan_t *plan, size_t width, yoke_text_t *text)
