@@ -21,7 +21,7 @@ typedef struct yoke_rates {
 
 /*
  * Rates of a device for a dtype. `*out_supported` false: the device cannot compute in it
- * (known rate 0). Returns false when a needed rate is unknown (compute[dtype] or bandwidth); then
+ * (known rate 0; the rates are not set). Returns false when a needed rate is unknown (compute[dtype] or bandwidth); then
  * `*out_missing` names it ("bf16" or "hbm").
  * compute = measured rate, or peak x achieved (or compute_fraction) x gemm_fraction.
  */

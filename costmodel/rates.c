@@ -83,6 +83,8 @@ bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
         return false;
     }
     *out_supported = compute->value > 0;
+    if (!*out_supported) /* nothing else about it matters */
+        return true;
     if (!yoke_known(&device->bandwidth) || device->bandwidth.value <= 0) {
         *out_missing = "hbm";
         return false;

@@ -222,6 +222,10 @@ static void mark_used(const yoke_layout_t *layout, bool *used)
 static const char idle_reason[] =
     "idle: no way that the search tried makes the step shorter with it";
 
+static const char unable_reason[] =
+    "it cannot run the tensor-parallel degree asked for: too few equal devices in its "
+    "node, or heads that do not divide";
+
 /* Unused devices of one class: whole hosts together by one pattern, the others by name.
  */
 static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned class_index,
@@ -230,6 +234,10 @@ static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned cla
     yoke_strings_t whole = {0};
     yoke_status_t status = YOKE_OK;
     const yoke_class_t *class = &problem->classes[class_index];
+    unsigned degrees[1];
+    const char *reason = yoke_class_degrees(problem, class_index, degrees, 1) > 0
+                             ? idle_reason
+                             : unable_reason;
     for (size_t s = 0; status == YOKE_OK && s < problem->slot_count;) {
         size_t end = s;
         unsigned idle = 0;
@@ -245,7 +253,7 @@ static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned cla
                     char *name =
                         used[i] ? NULL : yoke_problem_slot_name(problem, (unsigned)i);
                     if (!used[i])
-                        status = yoke_plan_add_unused(plan, name, idle_reason);
+                        status = yoke_plan_add_unused(plan, name, reason);
                     free(name);
                 }
         }
@@ -254,8 +262,7 @@ static yoke_status_t unused_of_class(const yoke_problem_t *problem, unsigned cla
     if (status == YOKE_OK && whole.count > 0) {
         char *hosts = yoke_hostlist_compress(&whole);
         char *name = hosts ? yoke_format("%s/*", hosts) : NULL;
-        status =
-            name ? yoke_plan_add_unused(plan, name, idle_reason) : yoke_fail_memory();
+        status = name ? yoke_plan_add_unused(plan, name, reason) : yoke_fail_memory();
         free(name);
         free(hosts);
     }

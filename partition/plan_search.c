@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "partition/certificate.h"
+#include "partition/infeasible.h"
 
 typedef struct rival {
     char *kind;
@@ -22,48 +23,78 @@ typedef struct session {
     size_t rival_count;
 } session_t;
 
+static bool first_of_type(const yoke_problem_t *problem, size_t index)
+{
+    for (size_t c = 0; c < index; c++)
+        if (strcmp(problem->classes[c].type, problem->classes[index].type) == 0)
+            return false;
+    return true;
+}
+
+static uint64_t classes_of_type(const yoke_problem_t *problem, const char *type)
+{
+    uint64_t set = 0;
+    for (size_t c = 0; c < problem->class_count; c++)
+        if (strcmp(problem->classes[c].type, type) == 0)
+            set |= UINT64_C(1) << c;
+    return set;
+}
+
+/* One "type:NAME:tp=N" of --fix: a type of the cluster, and a degree that it can run. */
+static yoke_status_t check_fix(const yoke_problem_t *problem, const char *fix)
+{
+    const char *mark = strncmp(fix, "type:", 5) == 0 ? strstr(fix, ":tp=") : NULL;
+    uint64_t degree = 0;
+    bool known = false, runs = false;
+    unsigned first = 0;
+    if (mark != NULL && !yoke_parse_u64(mark + 4, strlen(mark + 4), 1, 4096, &degree))
+        return yoke_fail(YOKE_ERR_USAGE,
+                         "--fix '%s': the degree must be a whole number from 1 to 4096",
+                         fix);
+    for (unsigned c = 0; mark != NULL && c < problem->class_count; c++) {
+        const char *type = problem->classes[c].type;
+        size_t size = (size_t)(mark - (fix + 5));
+        unsigned degrees[1];
+        if (strlen(type) != size || strncmp(type, fix + 5, size) != 0)
+            continue;
+        first = known ? first : c;
+        known = true;
+        runs = runs || yoke_class_degrees(problem, c, degrees, 1) > 0;
+    }
+    if (known)
+        return runs ? YOKE_OK : yoke_infeasible_degree(problem, first, degree);
+    yoke_text_t types = {0};
+    for (unsigned c = 0; c < problem->class_count; c++)
+        if (first_of_type(problem, c))
+            yoke_text_printf(&types, "%s%s", types.size > 0 ? ", " : "",
+                             problem->classes[c].type);
+    yoke_status_t status = yoke_fail(
+        YOKE_ERR_USAGE,
+        "--fix '%s': expected tp=N, dp=N, stages=N, micro-batch=N, or type:NAME:tp=N "
+        "where NAME is a type to plan on: %s",
+        fix, yoke_text_get(&types));
+    yoke_text_free(&types);
+    return status;
+}
+
 static yoke_status_t check_fixes(const yoke_problem_t *problem)
 {
-    for (const char *const *fix = problem->options.fix; fix != NULL && *fix != NULL;
-         fix++) {
-        const char *mark = strstr(*fix, ":tp=");
-        bool known = false;
-        if (strncmp(*fix, "type:", 5) == 0 && mark != NULL) {
-            size_t size = (size_t)(mark - (*fix + 5));
-            for (size_t c = 0; c < problem->class_count; c++)
-                known = known || (strlen(problem->classes[c].type) == size &&
-                                  strncmp(problem->classes[c].type, *fix + 5, size) == 0);
-            uint64_t value = 0;
-            if (known && !yoke_parse_u64(mark + 4, strlen(mark + 4), 1, 4096, &value))
-                return yoke_fail(YOKE_ERR_USAGE,
-                                 "--fix '%s': the degree must be 1 to 4096", *fix);
-        }
-        if (!known)
-            return yoke_fail(
-                YOKE_ERR_USAGE,
-                "--fix '%s': expected tp=N, dp=N, stages=N, micro-batch=N, or "
-                "type:NAME:tp=N with a type of the cluster",
-                *fix);
-    }
-    return YOKE_OK;
+    yoke_status_t status = YOKE_OK;
+    for (const char *const *fix = problem->options.fix;
+         status == YOKE_OK && fix != NULL && *fix != NULL; fix++)
+        status = check_fix(problem, *fix);
+    return status;
 }
 
 /* A fixed degree that no device of the cluster can run is a question about the heads. */
 static yoke_status_t check_degrees(const yoke_problem_t *problem)
 {
     for (unsigned c = 0; c < problem->class_count; c++) {
-        unsigned degrees[16];
-        if (yoke_class_degrees(problem, c, degrees, 16) > 0)
+        unsigned degrees[1];
+        if (yoke_class_degrees(problem, c, degrees, 1) > 0)
             return YOKE_OK;
     }
-    const yoke_model_t *model = problem->model;
-    return yoke_fail(
-        YOKE_ERR_NO,
-        "no feasible plan: no device can run the tensor-parallel degree asked for "
-        "(tp=%llu): the model has %llu query heads and %llu key/value heads, and a "
-        "node holds at most %u equal devices; whole heads must divide evenly",
-        (unsigned long long)problem->options.tp, (unsigned long long)model->heads,
-        (unsigned long long)model->kv_heads, problem->classes[0].per_host);
+    return yoke_infeasible_degree(problem, 0, problem->options.tp);
 }
 
 static rival_t *add_rival(session_t *session, char *kind)
@@ -81,15 +112,6 @@ static rival_t *add_rival(session_t *session, char *kind)
     return &grown[session->rival_count++];
 }
 
-static uint64_t classes_of_type(const yoke_problem_t *problem, const char *type)
-{
-    uint64_t set = 0;
-    for (size_t c = 0; c < problem->class_count; c++)
-        if (strcmp(problem->classes[c].type, type) == 0)
-            set |= UINT64_C(1) << c;
-    return set;
-}
-
 static yoke_status_t run_rivals(session_t *session)
 {
     const yoke_problem_t *problem = session->problem;
@@ -103,7 +125,7 @@ static yoke_status_t run_rivals(session_t *session)
     }
     for (size_t c = 0; status == YOKE_OK && c < problem->class_count; c++) {
         uint64_t set = classes_of_type(problem, problem->classes[c].type);
-        if ((set & ((UINT64_C(1) << c) - 1)) != 0 ||
+        if (!first_of_type(problem, c) ||
             set == (problem->class_count >= 64
                         ? UINT64_MAX
                         : (UINT64_C(1) << problem->class_count) - 1))
@@ -123,113 +145,6 @@ static yoke_status_t run_rivals(session_t *session)
             session->best->best = result->best;
         }
     }
-    return status;
-}
-
-/* Would the plan exist with other options? Heuristics only. */
-static bool feasible_with(const session_t *session, const yoke_plan_options_t *options)
-{
-    yoke_problem_t trial = *session->problem;
-    trial.options = *options;
-    trial.options.effort = 1;
-    yoke_cost_cache_t *cache = yoke_cost_cache_new(&trial);
-    yoke_search_result_t *result = calloc(1, sizeof *result);
-    bool found = false;
-    if (cache != NULL && result != NULL &&
-        yoke_search(&trial, cache, YOKE_ALL_CLASSES, result) == YOKE_OK)
-        found = result->found;
-    free(result);
-    yoke_cost_cache_free(cache);
-    return found;
-}
-
-/* The nearest change that makes a plan possible, as words to append; caller frees. */
-static char *nearest_change(const session_t *session)
-{
-    const yoke_plan_options_t *asked = &session->problem->options;
-    yoke_plan_options_t options = *asked;
-    if (asked->recompute != YOKE_RECOMPUTE_AUTO &&
-        asked->recompute != YOKE_RECOMPUTE_FULL) {
-        options.recompute = YOKE_RECOMPUTE_FULL;
-        if (feasible_with(session, &options))
-            return yoke_strdup("it fits with --recompute full");
-    }
-    if (asked->micro_batch > 1) {
-        options.micro_batch = 1;
-        if (feasible_with(session, &options))
-            return yoke_strdup("it fits with --micro-batch 1");
-    }
-    if (asked->tp || asked->dp || asked->stages || asked->split || asked->fix) {
-        options = *asked;
-        options.tp = options.dp = options.stages = 0;
-        options.split = NULL;
-        options.fix = NULL;
-        if (feasible_with(session, &options))
-            return yoke_strdup("it fits without the fixed degrees, stages or split");
-    }
-    if (asked->sharded_optimizer == YOKE_OFF) {
-        options = *asked;
-        options.sharded_optimizer = YOKE_AUTO;
-        if (feasible_with(session, &options))
-            return yoke_strdup("it fits with --shard-optimizer auto");
-    }
-    options = *asked;
-    for (uint64_t sequence = asked->sequence / 2; sequence >= 128; sequence /= 2) {
-        options.sequence = sequence;
-        if (feasible_with(session, &options))
-            return yoke_format("it fits with --seq %llu", (unsigned long long)sequence);
-    }
-    return NULL;
-}
-
-static double state_bytes(const session_t *session)
-{
-    const yoke_problem_t *problem = session->problem;
-    const yoke_constants_t *constants = problem->constants;
-    double each = yoke_dtype_size(problem->options.dtype) + constants->gradient_bytes;
-    double state =
-        problem->options.optimizer == YOKE_OPTIMIZER_ADAM  ? constants->adam_bytes
-        : problem->options.optimizer == YOKE_OPTIMIZER_SGD ? constants->sgd_bytes
-                                                           : 0;
-    if (yoke_dtype_size(problem->options.dtype) >= 4 && state >= 4)
-        state -= 4;
-    return (double)session->model->parameters_total * (each + state);
-}
-
-static yoke_status_t explain_infeasible(const session_t *session)
-{
-    const yoke_problem_t *problem = session->problem;
-    const yoke_search_result_t *result = session->best;
-    char need[32], have[32], miss[32], limit[32];
-    double offered = 0;
-    for (size_t c = 0; c < problem->class_count; c++)
-        offered += problem->classes[c].memory_limit * problem->classes[c].count;
-    yoke_text_t text = {0};
-    yoke_text_printf(
-        &text,
-        "no feasible plan: memory; weights, gradients and optimizer state of %s "
-        "take %s, the %zu devices offer %s",
-        session->model->name ? session->model->name : "the model",
-        yoke_show_bytes(state_bytes(session), need), problem->slot_count,
-        yoke_show_bytes(offered, have));
-    if (result->have_miss)
-        yoke_text_printf(
-            &text,
-            "; the nearest try needs %s on a %s (stage %u), which offers %s: %.1f "
-            "GiB are missing",
-            yoke_show_bytes(result->miss_needed, miss),
-            problem->classes[result->miss_class].type, result->miss_stage,
-            yoke_show_bytes(result->miss_limit, limit),
-            (result->miss_needed - result->miss_limit) / 1073741824.0);
-    char *change = nearest_change(session);
-    yoke_text_printf(
-        &text, "; %s",
-        change ? change
-               : "no smaller setting fits: add devices, or take a smaller model or "
-                 "--optimizer sgd");
-    yoke_status_t status = yoke_fail(YOKE_ERR_NO, "%s", yoke_text_get(&text));
-    free(change);
-    yoke_text_free(&text);
     return status;
 }
 
@@ -325,7 +240,7 @@ static yoke_status_t run(session_t *session, yoke_plan_t **out_plan)
     if (status == YOKE_OK)
         status = run_rivals(session);
     if (status == YOKE_OK && !session->best->found)
-        status = explain_infeasible(session);
+        status = yoke_infeasible_explain(session->problem, session->best);
     if (status == YOKE_OK)
         status = write_down(session, out_plan);
     return status;

@@ -350,6 +350,30 @@ static void run_heuristics(yoke_search_t *search, const yoke_node_ref_t *nodes,
     free(seen);
 }
 
+/*
+ * Where memory as a whole is short no node is listed, and nothing was tried. One try of
+ * the thriftiest sheets all the same, so that the refusal can say which device misses how
+ * much.
+ */
+static void try_for_miss(yoke_search_t *search)
+{
+    const yoke_search_result_t *result = search->result;
+    const unsigned fixed = (unsigned)search->problem->options.dp;
+    unsigned least = UINT32_MAX;
+    yoke_recompute_t most = YOKE_RECOMPUTE_NONE;
+    for (size_t i = 0; i < search->sheet_count; i++) {
+        const yoke_sheet_t *sheet = &search->sheets[i];
+        least = sheet->micro_batch < least ? sheet->micro_batch : least;
+        most = sheet->recompute > most ? sheet->recompute : most;
+    }
+    for (size_t i = 0; i < search->sheet_count; i++) {
+        yoke_sheet_t *sheet = &search->sheets[i];
+        if (sheet->micro_batch == least && sheet->recompute == most && !result->found &&
+            search->status == YOKE_OK)
+            yoke_search_one_shape(search, sheet, fixed != 0 ? fixed : 1);
+    }
+}
+
 static yoke_status_t run_exact(yoke_search_t *search)
 {
     yoke_node_ref_t *nodes = NULL;
@@ -408,8 +432,10 @@ static yoke_status_t search_init(yoke_search_t *search, const yoke_problem_t *pr
         options->stages > problem->model->layer_count)
         return yoke_fail(
             YOKE_ERR_USAGE,
-            "--stages %llu: the model has %zu layers and a stage holds at least one",
-            (unsigned long long)options->stages, problem->model->layer_count);
+            "--stages %llu: the model has %zu layers and a stage holds at least one; at "
+            "most %d stages are planned",
+            (unsigned long long)options->stages, problem->model->layer_count,
+            YOKE_MAX_STAGES);
     if (options->micro_batch != 0 && options->global_batch % options->micro_batch != 0)
         return yoke_fail(
             YOKE_ERR_USAGE,
@@ -457,6 +483,8 @@ yoke_status_t yoke_search(const yoke_problem_t *problem, yoke_cost_cache_t *cach
     if (status == YOKE_OK) {
         set_bound(&search);
         run_heuristics(&search, nodes, count);
+        if (!out_result->found && !out_result->have_miss)
+            try_for_miss(&search);
         status = search.status;
     }
     if (status == YOKE_OK)
@@ -509,6 +537,8 @@ yoke_status_t yoke_search_even(const yoke_problem_t *problem, yoke_cost_cache_t 
         unsigned steps = yoke_search_steps(&search, sheet);
         for (unsigned d = 1; equal && d <= search.max_replicas[i] && status == YOKE_OK;
              d++) {
+            if (problem->options.dp != 0 && d != problem->options.dp)
+                continue;
             if (steps % d == 0 && !beaten(out_result, yoke_bound_replicas(sheet, d)))
                 try_even(&search, sheet, d);
             status = search.status;
