@@ -112,7 +112,14 @@ static yoke_status_t from_json(const yoke_json_t *json, const char *path,
         return YOKE_ERR_NO_MEMORY;
     const char *schema = json_string_value(json_object_get(json->root, "schema"));
     yoke_status_t status;
-    if (schema != NULL)
+    if (schema != NULL && (strncmp(schema, "yoke-inventory/", 15) == 0 ||
+                           strncmp(schema, "yoke-plan/", 10) == 0))
+        status =
+            yoke_fail(YOKE_ERR_BAD_INPUT,
+                      "%s: /schema: this is %s (\"%.40s\"), where a model is "
+                      "expected: a config.json or a yoke-model/1 document",
+                      json->name, schema[5] == 'i' ? "an inventory" : "a plan", schema);
+    else if (schema != NULL)
         status = yoke_model_from_json(json, model);
     else
         status = read_config(json, path, folder, options, model);

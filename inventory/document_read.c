@@ -322,9 +322,25 @@ static yoke_status_t read_links(const yoke_cursor_t *at, yoke_inventory_t *inven
     return YOKE_OK;
 }
 
+/* What the document is instead, when it is one of ours or a model's configuration. */
+static const char *other_kind(const yoke_cursor_t *at, const char *schema)
+{
+    if (schema != NULL && strncmp(schema, "yoke-model/", 11) == 0)
+        return ": this is a model document, where an inventory is expected";
+    if (schema != NULL && strncmp(schema, "yoke-plan/", 10) == 0)
+        return ": this is a plan, where an inventory is expected";
+    if (schema == NULL && (json_object_get(at->value, "model_type") != NULL ||
+                           json_object_get(at->value, "architectures") != NULL))
+        return ": this is the config.json of a model, where an inventory is expected";
+    return "";
+}
+
 static yoke_status_t check_schema(const yoke_cursor_t *at)
 {
     const char *schema = NULL;
+    const char *instead = other_kind(at, NULL);
+    if (json_object_get(at->value, "schema") == NULL && instead[0] != '\0')
+        return yoke_cursor_fail(at, NULL, "no \"schema\"%s", instead);
     TRY(yoke_need_string(at, "schema", &schema));
     static const char wanted[] = "yoke-inventory/1";
     size_t length = sizeof wanted - 1;
@@ -336,8 +352,8 @@ static yoke_status_t check_schema(const yoke_cursor_t *at)
         return YOKE_OK;
     if (ours && schema[length] == '\0')
         return YOKE_OK;
-    return yoke_cursor_fail(at, "schema", "must be \"%s\", found \"%.60s\"", wanted,
-                            schema);
+    return yoke_cursor_fail(at, "schema", "must be \"%s\", found \"%.60s\"%s", wanted,
+                            schema, other_kind(at, schema));
 }
 
 static yoke_status_t read_root(const yoke_cursor_t *at, yoke_inventory_t *inventory)

@@ -287,6 +287,22 @@ static yoke_status_t apply_links(yoke_problem_t *problem)
     return YOKE_OK;
 }
 
+/* Positions beyond those that the model was trained or built with may not exist. */
+static yoke_status_t note_sequence(yoke_problem_t *problem)
+{
+    const uint64_t most = problem->model->positions;
+    char made[32], asked[32];
+    if (most == 0 || problem->options.sequence <= most)
+        return YOKE_OK;
+    return yoke_problem_add_note(
+        problem,
+        yoke_format("the model was made for at most %s tokens a sample, the plan is for "
+                    "%s; --seq %llu plans with what it was made for",
+                    yoke_show_count(most, made),
+                    yoke_show_count(problem->options.sequence, asked),
+                    (unsigned long long)most));
+}
+
 /* Between hosts the network's rate is needed; asked for once, for all hosts without. */
 static yoke_status_t check_network(yoke_problem_t *problem)
 {
@@ -400,6 +416,8 @@ yoke_status_t yoke_problem_new(const yoke_model_t *model,
         status = apply_links(problem);
     if (status == YOKE_OK)
         status = check_network(problem);
+    if (status == YOKE_OK)
+        status = note_sequence(problem);
     builder_free(&builder);
     if (status != YOKE_OK) {
         yoke_problem_free(problem);

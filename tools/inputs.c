@@ -11,13 +11,22 @@
 
 yoke_status_t yoke_input_model(const yoke_args_t *args, yoke_model_t **out_model)
 {
-    return yoke_model_read(yoke_args_value(args, "model"), NULL, out_model);
+    const char *model = yoke_args_value(args, "model");
+    const char *cluster = yoke_args_value(args, "cluster");
+    if (cluster != NULL && strcmp(model, "-") == 0 && strcmp(cluster, "-") == 0)
+        return yoke_fail(YOKE_ERR_USAGE,
+                         "--model - and --cluster -: only one of them can "
+                         "be standard input; give a file for the other");
+    return yoke_model_read(model, NULL, out_model);
 }
 
-/* Could this be a one-line cluster? They begin with a number or a parenthesis group. */
+/* Could this be a one-line cluster? They begin with a number of nodes. */
 static bool looks_like_line(const char *text)
 {
-    return strchr(text, 'x') != NULL && text[strspn(text, " 0123456789")] == 'x';
+    text += strspn(text, " \t\n");
+    size_t digits = strspn(text, "0123456789");
+    text += digits + strspn(text + digits, " \t");
+    return digits > 0 && (*text == 'x' || *text == 'X');
 }
 
 static yoke_status_t no_such_cluster(const char *name)
@@ -61,6 +70,11 @@ static yoke_status_t load_cluster(const char *name, yoke_inventory_t **out_inven
 {
     if (yoke_file_exists(name) || strcmp(name, "-") == 0 || looks_like_line(name))
         return yoke_cluster_load(name, out_inventory);
+    if (yoke_directory_exists(name))
+        return yoke_fail(YOKE_ERR_BAD_INPUT,
+                         "--cluster: '%s' is a folder; give an inventory document, and "
+                         "`yoke inventory --merge FOLDER` makes one of many",
+                         name);
     if (strchr(name, '/') != NULL)
         return yoke_fail(YOKE_ERR_BAD_INPUT, "--cluster: there is no file '%s'", name);
     char *path = yoke_format("%s/clusters/%s.json", yoke_data_dir(), name);

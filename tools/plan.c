@@ -143,12 +143,20 @@ static int one_fix(yoke_plan_options_t *out, const char *item, size_t size,
     uint64_t *const targets[] = {&out->tp, &out->dp, &out->stages, &out->micro_batch};
     for (size_t i = 0; i < 4; i++) {
         size_t length = strlen(names[i]);
-        if (size > length && strncmp(item, names[i], length) == 0) {
-            if (yoke_parse_u64(item + length, size - length, 1, 1000000, targets[i]))
-                return 0;
-            return yoke_usage_error(&yoke_plan_command,
-                                    "--fix %.*s: expected a whole number from 1",
-                                    (int)size, item);
+        if (size >= length && strncmp(item, names[i], length) == 0) {
+            uint64_t value = 0, before = *targets[i];
+            if (!yoke_parse_u64(item + length, size - length, 1, 1000000, &value))
+                return yoke_usage_error(
+                    &yoke_plan_command,
+                    "--fix %.*s: expected a whole number from 1 to 1000000", (int)size,
+                    item);
+            if (before != 0 && before != value)
+                return yoke_usage_error(
+                    &yoke_plan_command,
+                    "--fix %.*s: %llu is asked for as well; give one of them", (int)size,
+                    item, (unsigned long long)before);
+            *targets[i] = value;
+            return 0;
         }
     }
     char *copy = yoke_strndup(item, size);
@@ -218,8 +226,8 @@ static int choice(const yoke_args_t *args, const char *name, const char *const *
     yoke_text_t list = {0};
     for (int i = 0; words[i] != NULL; i++)
         yoke_text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
-    int code = yoke_usage_error(&yoke_plan_command, "--%s %s: expected one of %s", name,
-                                text, yoke_text_get(&list));
+    int code = yoke_usage_error(&yoke_plan_command, "--%s %s: expected %s%s", name, text,
+                                words[1] != NULL ? "one of " : "", yoke_text_get(&list));
     yoke_text_free(&list);
     return code;
 }
