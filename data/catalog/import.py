@@ -6,7 +6,7 @@
 
 The folder holds accelerators.csv, links.csv and achieved_rates.csv. Every number gets
 the clauses of the row's source text that speak of it: those that name its field or quote
-its value, else those that name no field, else the whole text. A number for which only
+its value, else those that name no field, else all that are about figures. A number for which only
 "[R]" clauses stand is marked "not re-read"; one that a DISPUTED clause names, "disputed".
 """
 
@@ -184,6 +184,7 @@ class Sources:
         self.whole = text
         self.explicit = {}
         self.generic = []
+        self.about = []  # clauses that are about figures at all
         self.disputed = {}
         for clause in split_clauses(text):
             if "DISPUTED" in clause:
@@ -200,6 +201,7 @@ class Sources:
                 continue
             if re.search(r"pci\.ids|19e5:d80", clause):
                 continue  # says which card it is, not what it does
+            self.about.append(clause)
             tagged = re.search(r"\[[SR]\]", clause)
             hint = hints_of(clause)
             if re.fullmatch(r"all", hint.strip()):
@@ -218,16 +220,14 @@ class Sources:
                 self.generic.append(clause)
 
     def of(self, field):
-        clauses = self.explicit.get(field) or self.generic or [self.whole]
+        clauses = self.explicit.get(field) or self.generic or self.about or [self.whole]
         marks = []
         tags = {tag for clause in clauses for tag in re.findall(r"\[([SR])\]", clause)}
         if tags == {"R"}:
             marks.append("not re-read")
         if field in self.disputed:
             marks.append("disputed")
-            clauses = clauses + [self.disputed[field]]
-        if clauses[0] == self.whole:
-            clauses = [self.whole]
+            clauses = [c for c in clauses if c != self.disputed[field]] + [self.disputed[field]]
         source = "; ".join(dict.fromkeys(re.sub(r"\[[SR]\] ?", "", c) for c in clauses))
         return {"source": source, "marks": marks}
 
