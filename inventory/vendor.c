@@ -103,7 +103,8 @@ bool yoke_pci_is_accelerator(uint16_t vendor_id, uint16_t device_id, uint32_t pc
     if (processor)
         return true;
     if (base == 0x03 && vendor_id == 0x19e5)
-        return false; /* display of Huawei's BMC (19e5:1711); its accelerators are class 12 */
+        return false; /* display of Huawei's BMC (19e5:1711); its accelerators are class
+                         12 */
     if (base == 0x03)
         /* VGA of a maker of nothing else is a management controller's or a virtual one.
          */
