@@ -160,14 +160,21 @@ bool yoke_chain_cut_bottleneck(const yoke_chain_t *chain, uint16_t *out_last)
     return true;
 }
 
-bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last)
+bool yoke_chain_improve(const yoke_chain_t *chain, uint16_t *last)
 {
     const unsigned layers = (unsigned)chain->sheet->problem->model->layer_count;
+    double time = yoke_chain_bound(chain, last);
+    unsigned moves = 0;
+    while (moves < 4 * layers && improve_once(chain, last, &time))
+        moves++;
+    return moves > 0;
+}
+
+bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last)
+{
     if (!yoke_chain_cut_bottleneck(chain, out_last))
         return false;
-    double time = yoke_chain_bound(chain, out_last);
-    for (unsigned i = 0; i < 4 * layers && improve_once(chain, out_last, &time); i++)
-        ;
+    yoke_chain_improve(chain, out_last);
     return true;
 }
 

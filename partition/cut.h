@@ -30,6 +30,8 @@ double yoke_chain_bound(const yoke_chain_t *chain, const uint16_t *last);
 bool yoke_chain_cut(const yoke_chain_t *chain, uint16_t *out_last);
 /* The first half of it alone: the least bottleneck. */
 bool yoke_chain_cut_bottleneck(const yoke_chain_t *chain, uint16_t *out_last);
+/* The second half alone; false: nothing moved. */
+bool yoke_chain_improve(const yoke_chain_t *chain, uint16_t *last);
 
 /*
  * Every cut whose closed form is below *threshold, which `visit` may lower. Each node

@@ -80,6 +80,17 @@ static void try_both(yoke_search_t *search, unsigned replicas,
     yoke_search_try(search, candidate);
 }
 
+/* Evaluate, unless the closed form already says that it is no better. */
+static void try_cut(yoke_search_t *search, const yoke_chain_t *chain, unsigned replicas,
+                    yoke_candidate_t *candidate)
+{
+    if (search->result->found &&
+        yoke_chain_bound(chain, candidate->shapes[0].last) >= search->result->time)
+        search->fitting++;
+    else
+        try_both(search, replicas, candidate);
+}
+
 /* Cut one sequence and keep it when it is the best. */
 static void try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
                          const blocks_t *blocks, unsigned replicas,
@@ -108,19 +119,18 @@ static void try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
         if (search->split_count != stages)
             return;
         yoke_cut_from_split(search->problem->model, search->split, stages, shape->last);
-    } else if (!yoke_chain_cut(&chain, shape->last)) {
+    } else if (!yoke_chain_cut_bottleneck(&chain, shape->last)) {
         /* Does not fit: the even cut tells by how much. */
         if (!search->result->found &&
             yoke_cut_even(search->problem->model, stages, shape->last))
             try_both(search, replicas, candidate);
         return;
     }
-    if (search->result->found &&
-        yoke_chain_bound(&chain, shape->last) >= search->result->time) {
-        search->fitting++;
-        return;
-    }
-    try_both(search, replicas, candidate);
+    /* The closed form leaves out some waiting for transfers, and so may prefer the worse
+     * of two cuts: the one of the least bottleneck is tried as well. */
+    try_cut(search, &chain, replicas, candidate);
+    if (search->split_count == 0 && yoke_chain_improve(&chain, shape->last))
+        try_cut(search, &chain, replicas, candidate);
 }
 
 static void swap_blocks(blocks_t *blocks, unsigned a, unsigned b)
