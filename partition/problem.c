@@ -131,6 +131,8 @@ static yoke_status_t check_excludes(const yoke_problem_builder_t *builder)
             for (size_t d = 0; d < node->device_count && !any; d++) {
                 yoke_status_t status = yoke_selector_match(*s, builder->hosts[h].name,
                                                            &node->devices[d], &any);
+                if (status == YOKE_ERR_BAD_INPUT) /* no selector: the message says so */
+                    return YOKE_ERR_USAGE;
                 if (status != YOKE_OK)
                     return status;
             }

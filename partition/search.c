@@ -260,7 +260,7 @@ static yoke_status_t list_nodes(const yoke_search_t *search, bool all,
     for (unsigned i = 0; i < search->sheet_count; i++) {
         for (unsigned d = 1; d <= search->max_replicas[i]; d++) {
             if ((fixed != 0 && d != fixed) ||
-                (!all && !worth_a_node(search, &search->sheets[i], d)))
+                (fixed == 0 && !all && !worth_a_node(search, &search->sheets[i], d)))
                 continue;
             if (count == capacity) {
                 capacity = capacity ? 2 * capacity : 256;

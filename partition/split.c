@@ -43,12 +43,12 @@ static yoke_status_t fail_item(const char *text, size_t number, const item_t *it
     if (item->size == 0)
         return yoke_fail(
             YOKE_ERR_USAGE,
-            "split '%s': item %zu is empty; write the layers of every stage as whole "
+            "--split '%s': item %zu is empty; write the layers of every stage as whole "
             "numbers, like \"27,27,27\"",
             text, number);
     return yoke_fail(
         YOKE_ERR_USAGE,
-        "split '%s': item %zu, '%.*s', is no whole number of layers; write the "
+        "--split '%s': item %zu, '%.*s', is no whole number of layers; write the "
         "layers of every stage separated by commas, like \"27,27,27\"",
         text, number, shown, item->at);
 }
@@ -90,18 +90,18 @@ yoke_status_t yoke_split_parse(const char *text, uint64_t layers, size_t stages,
     if (summary.zero != 0)
         return yoke_fail(
             YOKE_ERR_USAGE,
-            "split '%s': item %zu is 0, and every stage needs at least 1 layer (the "
+            "--split '%s': item %zu is 0, and every stage needs at least 1 layer (the "
             "items sum to %llu, the model has %llu layers to split)",
             text, summary.zero, sum, (unsigned long long)layers);
     if (summary.count != stages)
         return yoke_fail(
             YOKE_ERR_USAGE,
-            "split '%s': has %zu items for %zu stages; give one number a stage", text,
+            "--split '%s': has %zu items for %zu stages; give one number a stage", text,
             summary.count, stages);
     if (summary.sum != layers)
         return yoke_fail(
             YOKE_ERR_USAGE,
-            "split '%s': sums to %llu, and the model has %llu layers to split", text, sum,
-            (unsigned long long)layers);
+            "--split '%s': sums to %llu, and the model has %llu layers to split", text,
+            sum, (unsigned long long)layers);
     return summarise(text, stages, out, &summary);
 }
