@@ -23,6 +23,7 @@ static const yoke_option_t options[] = {
      .heading = "Inputs"},
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
+    YOKE_OPTION_CATALOG,
     {.name = NULL},
 };
 

@@ -25,6 +25,7 @@ static const yoke_option_t options[] = {
      .heading = "Inputs"},
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
+    YOKE_OPTION_CATALOG,
     {.name = "width",
      .argument = "COLUMNS",
      .help = "Width of the text, from 40 to 400. Default: the terminal's, or 80.",

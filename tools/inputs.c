@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/catalog.h"
 
 yoke_status_t yoke_input_model(const yoke_args_t *args, yoke_model_t **out_model)
 {
@@ -90,11 +91,24 @@ static yoke_status_t load_cluster(const char *name, yoke_inventory_t **out_inven
     return status;
 }
 
+yoke_status_t yoke_input_catalog(const yoke_args_t *args)
+{
+    enum { MOST = 32 };
+    const char *files[MOST + 1] = {NULL};
+    if (yoke_args_nth(args, "catalog", MOST) != NULL)
+        return yoke_fail(YOKE_ERR_USAGE, "--catalog: at most %d files", MOST);
+    for (size_t i = 0; i < MOST; i++)
+        files[i] = yoke_args_nth(args, "catalog", i);
+    return files[0] != NULL ? yoke_catalog_use(files) : YOKE_OK;
+}
+
 yoke_status_t yoke_input_cluster(const yoke_args_t *args,
                                  yoke_inventory_t **out_inventory)
 {
     yoke_inventory_t *inventory = NULL;
-    yoke_status_t status = load_cluster(yoke_args_value(args, "cluster"), &inventory);
+    yoke_status_t status = yoke_input_catalog(args);
+    if (status == YOKE_OK)
+        status = load_cluster(yoke_args_value(args, "cluster"), &inventory);
     const char *assume;
     for (size_t i = 0; status == YOKE_OK && (assume = yoke_args_nth(args, "assume", i));
          i++)

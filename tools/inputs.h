@@ -33,6 +33,15 @@
             "fp64 fp32 tf32 fp16 bf16 fp8 int8 hbm memory link nic. Can be repeated."    \
     }
 
+#define YOKE_OPTION_CATALOG                                                              \
+    {                                                                                    \
+        .name = "catalog", .argument = "FILE",                                           \
+        .help = "Catalog file of your own; its rows add to the bundled ones or replace " \
+                "them. Can be repeated; see also YOKE_CATALOG."                          \
+    }
+
+/* Every --catalog; before anything else looks something up. */
+yoke_status_t yoke_input_catalog(const yoke_args_t *args);
 /* --model (required). A message was printed when it fails. */
 yoke_status_t yoke_input_model(const yoke_args_t *args, yoke_model_t **out_model);
 /* --cluster (required), with every --assume applied. */

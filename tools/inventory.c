@@ -56,9 +56,7 @@ static const yoke_option_t options[] = {
      .help = "Say how two places are linked: kind=NAME, rate=RATE, latency=TIME. Can be "
              "repeated."},
     YOKE_OPTION_ASSUME,
-    {.name = "catalog",
-     .argument = "FILE",
-     .help = "Catalog file of your own; its rows replace bundled ones. Can be repeated."},
+    YOKE_OPTION_CATALOG,
     {.name = "redact",
      .help = "Replace host names, UUIDs and serial numbers by counters, to show it to "
              "others."},
@@ -90,14 +88,6 @@ static const yoke_option_t options[] = {
     {0}};
 
 /* --- changes ------------------------------------------------------------------------ */
-
-static yoke_status_t use_catalog(const yoke_args_t *args)
-{
-    const char *files[33] = {NULL};
-    for (size_t i = 0; i < 32; i++)
-        files[i] = yoke_args_nth(args, "catalog", i);
-    return files[0] != NULL ? yoke_catalog_use(files) : YOKE_OK;
-}
 
 static yoke_status_t apply_each(const yoke_args_t *args, const char *option,
                                 yoke_inventory_t *inventory,
@@ -284,7 +274,7 @@ static int run(int argc, char **argv)
     if (code == 0 && yoke_args_has(&args, "diff")) {
         code = yoke_inventory_run_diff(&args);
     } else if (code == 0) {
-        yoke_status_t status = use_catalog(&args);
+        yoke_status_t status = yoke_input_catalog(&args);
         if (status == YOKE_OK)
             status = find_source(&args, &result);
         if (status == YOKE_OK && result.inventory != NULL)

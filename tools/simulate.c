@@ -22,6 +22,7 @@ static const yoke_option_t options[] = {
      .heading = "Inputs"},
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
+    YOKE_OPTION_CATALOG,
     {.name = "slow",
      .argument = "SELECTOR=FACTOR",
      .help =
