@@ -304,19 +304,32 @@ static double dual_load(const yoke_sheet_t *sheet, const uint8_t *classes,
     return load;
 }
 
+typedef struct sequence_sums {
+    double fastest, rate; /* speeds: largest, sum */
+    double extra;         /* what the bound adds to lambda x weight */
+} sequence_sums_t;
+
+static sequence_sums_t sum_sequence(const yoke_sheet_t *sheet, const uint8_t *classes,
+                                    unsigned stages, const double *send)
+{
+    sequence_sums_t sums = {0};
+    for (unsigned s = 0; s < stages; s++) {
+        double speed = sheet->speed[classes[s]];
+        sums.fastest = speed > sums.fastest ? speed : sums.fastest;
+        sums.rate += speed;
+        if (send != NULL && s + 1 < stages)
+            sums.extra += 2.0 * send[s];
+    }
+    sums.extra -= (stages - 1.0) * sheet->excess;
+    return sums;
+}
+
 double yoke_bound_sequence(const yoke_sheet_t *sheet, const uint8_t *classes,
                            unsigned stages, unsigned micro_batches, const double *send)
 {
-    double fastest = 0, rate = 0, sends = 0;
-    for (unsigned s = 0; s < stages; s++) {
-        double speed = sheet->speed[classes[s]];
-        fastest = speed > fastest ? speed : fastest;
-        rate += speed;
-        if (send != NULL && s + 1 < stages)
-            sends += 2.0 * send[s];
-    }
-    double low = 1.0 / fastest; /* load 0 */
-    double high = (micro_batches + 1.0) / rate + 1.0 / fastest;
+    sequence_sums_t sums = sum_sequence(sheet, classes, stages, send);
+    double low = 1.0 / sums.fastest; /* load 0 */
+    double high = (micro_batches + 1.0) / sums.rate + 1.0 / sums.fastest;
     while (dual_load(sheet, classes, stages, micro_batches, high) < 1.0)
         high *= 2.0;
     for (int i = 0; i < BISECTIONS; i++) {
@@ -326,9 +339,24 @@ double yoke_bound_sequence(const yoke_sheet_t *sheet, const uint8_t *classes,
         else
             high = middle;
     }
-    double bound = low * sheet->weight + sends - (stages - 1.0) * sheet->excess;
-    double plain = micro_batches * sheet->weight / rate;
+    double bound = low * sheet->weight + sums.extra;
+    double plain = micro_batches * sheet->weight / sums.rate;
     return (plain > bound ? plain : bound) + sheet->problem->constants->step_overhead;
+}
+
+/* The load grows with lambda: the optimum is past the lambda that gives `time` exactly
+ * when the load there is at most 1. */
+bool yoke_bound_sequence_reaches(const yoke_sheet_t *sheet, const uint8_t *classes,
+                                 unsigned stages, unsigned micro_batches,
+                                 const double *send, double time)
+{
+    sequence_sums_t sums = sum_sequence(sheet, classes, stages, send);
+    double left = time - sheet->problem->constants->step_overhead;
+    if (micro_batches * sheet->weight / sums.rate >= left)
+        return true;
+    double lambda = (left - sums.extra) / sheet->weight;
+    return lambda * sums.fastest <= 1.0 ||
+           dual_load(sheet, classes, stages, micro_batches, lambda) <= 1.0;
 }
 
 double yoke_bound_stages(unsigned stages, unsigned micro_batches, const double *forward,

@@ -62,6 +62,11 @@ double yoke_bound_replicas(const yoke_sheet_t *sheet, unsigned replicas);
 double yoke_bound_sequence(const yoke_sheet_t *sheet, const uint8_t *classes,
                            unsigned stages, unsigned micro_batches, const double *send);
 
+/* Is that bound at least `time`? Much quicker than the bound itself. */
+bool yoke_bound_sequence_reaches(const yoke_sheet_t *sheet, const uint8_t *classes,
+                                 unsigned stages, unsigned micro_batches,
+                                 const double *send, double time);
+
 /*
  * Bound on the step of one cut sequence (no gradient exchange, no overhead): what 1F1B
  * cannot beat whatever the order of events. Equal to the simulated end in most cases.

@@ -64,9 +64,8 @@ static bool add_sequence(exact_t *exact, sequences_t *list, const sequence_t *se
 
 static bool in_time(const exact_t *exact, const sequence_t *sequence, unsigned steps)
 {
-    double bound = yoke_bound_sequence(exact->sheet, sequence->classes, sequence->stages,
-                                       steps, NULL);
-    return bound * (1.0 - 1e-9) < exact->threshold;
+    return !yoke_bound_sequence_reaches(exact->sheet, sequence->classes, sequence->stages,
+                                        steps, NULL, exact->threshold * (1.0 + 1e-9));
 }
 
 /* The most steps (at most `limit`) whose bound is below the threshold; 0: none. */

@@ -106,9 +106,8 @@ static void try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
     memset(shape->last, 0, stages * sizeof *shape->last);
     copy_shape(replicas, candidate);
     if (search->result->found &&
-        yoke_bound_sequence(sheet, shape->classes, stages, shape->micro_batches, NULL) *
-                (1.0 - 1e-9) >=
-            search->result->time)
+        yoke_bound_sequence_reaches(sheet, shape->classes, stages, shape->micro_batches,
+                                    NULL, search->result->time * (1.0 + 1e-9)))
         return;
     yoke_chain_t chain;
     if (!yoke_chain_init(&chain, sheet, shape->classes, stages, shape->micro_batches,

@@ -170,6 +170,14 @@ static void check_shape(const bench_t *bench, const yoke_candidate_t *candidate,
             yoke_bound_sequence(sheet, shape->classes, shape->stages,
                                 shape->micro_batches, send),
             time);
+    double with_sends = yoke_bound_sequence(sheet, shape->classes, shape->stages,
+                                            shape->micro_batches, send);
+    assert_true(yoke_bound_sequence_reaches(sheet, shape->classes, shape->stages,
+                                            shape->micro_batches, send,
+                                            with_sends * (1 - 1e-9)));
+    assert_false(yoke_bound_sequence_reaches(sheet, shape->classes, shape->stages,
+                                             shape->micro_batches, send,
+                                             with_sends * (1 + 1e-9)));
     yoke_chain_t chain;
     assert_true(yoke_chain_init(&chain, sheet, shape->classes, shape->stages,
                                 shape->micro_batches, replicas,
