@@ -109,7 +109,7 @@ def restrictions():
         expect(document and len(document["pipelines"]) <= int(value), f"--shapes {value}")
     bad("shapes", "3")
     times = [document["predicted"]["iteration_time"]
-             for _, document in good("effort", "1", "1000", "200000", str(2 ** 50)) if document]
+             for _, document in good("effort", "1", "1000", "20000") if document]
     expect(times == sorted(times, reverse=True), f"more effort, slower plan: {times}")
 
 
