@@ -99,7 +99,14 @@ static yoke_status_t expand_hosts(yoke_problem_builder_t *builder)
     for (size_t i = 0; status == YOKE_OK && i < problem->inventory->node_count; i++) {
         const yoke_node_t *node = &problem->inventory->nodes[i];
         yoke_strings_t names = {0};
-        status = yoke_hostlist_expand(node->hosts, &names);
+        const uint64_t count = yoke_hostlist_count(node->hosts);
+        if (count > MAX_SLOTS - builder->host_count)
+            status = yoke_fail(YOKE_ERR_BAD_INPUT,
+                               "the cluster has more than %d hosts; at most so many are "
+                               "planned",
+                               MAX_SLOTS);
+        else
+            status = yoke_hostlist_expand(node->hosts, &names);
         for (size_t j = 0; status == YOKE_OK && j < names.count; j++)
             if (host_wanted(&wanted, names.items[j]))
                 status = add_host(builder, names.items[j], node);
@@ -144,17 +151,19 @@ static yoke_status_t check_excludes(const yoke_problem_builder_t *builder)
     return YOKE_OK;
 }
 
-static unsigned find_shape(const yoke_problem_builder_t *builder, size_t host)
+/* Hosts of one shape stand for it in `examples`. A host without devices to plan on has no
+ * shape. */
+static unsigned find_shape(const yoke_problem_builder_t *builder, size_t host,
+                           size_t *examples, unsigned *count)
 {
-    unsigned shape = 0;
-    for (size_t i = 0; i < host; i++) {
-        if (builder->hosts[i].count > 0 &&
-            strcmp(builder->hosts[i].shape, builder->hosts[host].shape) == 0)
-            return builder->problem->host_shape[i];
-        if (builder->problem->host_shape[i] >= shape)
-            shape = builder->problem->host_shape[i] + 1;
-    }
-    return shape;
+    const yoke_problem_host_t *hosts = builder->hosts;
+    if (hosts[host].count == 0)
+        return UINT32_MAX;
+    for (unsigned i = 0; i < *count; i++)
+        if (strcmp(hosts[examples[i]].shape, hosts[host].shape) == 0)
+            return i;
+    examples[*count] = host;
+    return (*count)++;
 }
 
 static unsigned class_of(yoke_problem_t *problem, const yoke_problem_host_t *host,
@@ -216,10 +225,12 @@ static yoke_status_t build_classes(yoke_problem_builder_t *builder)
     if (problem->hosts == NULL || problem->host_shape == NULL || problem->slots == NULL)
         return yoke_fail_memory();
     char **keys = NULL;
-    yoke_status_t status = YOKE_OK;
+    size_t *examples = calloc(builder->host_count + 1, sizeof *examples);
+    unsigned shapes = 0;
+    yoke_status_t status = examples != NULL ? YOKE_OK : yoke_fail_memory();
     for (size_t h = 0; status == YOKE_OK && h < builder->host_count; h++) {
         yoke_problem_host_t *host = &builder->hosts[h];
-        unsigned shape = find_shape(builder, h);
+        unsigned shape = find_shape(builder, h, examples, &shapes);
         problem->host_shape[h] = shape;
         problem->hosts[h] = yoke_strdup(host->name);
         problem->host_count = h + 1;
@@ -240,6 +251,7 @@ static yoke_status_t build_classes(yoke_problem_builder_t *builder)
                 (yoke_slot_t){(unsigned)h, index, host->devices[d].device};
         }
     }
+    free(examples);
     free(keys);
     return status;
 }
