@@ -112,8 +112,8 @@ const yoke_command_t yoke_plan_command = {
     .examples =
         "yoke plan -m llama-3.1-8b -c a100-v100 --dtype fp16\n"
         "    a bundled model on a bundled cluster\n"
-        "yoke plan -m ./config.json -c \"2x8xH100-SXM5-80GB + 4x8xA100-SXM4-80GB; "
-        "nic=400Gb\" -o plan.json\n"
+        "yoke plan -m ./config.json -o plan.json \\\n"
+        "    -c \"2x8xH100-SXM5-80GB + 4x8xA100-SXM4-80GB; nic=400Gb\"\n"
         "    a cluster in one line; keep the plan document\n"
         "yoke inventory --json this.json && yoke plan -m gpt2 -c this.json --dtype fp32\n"
         "    on this very machine\n",

@@ -58,8 +58,8 @@ const yoke_command_t yoke_simulate_command = {
         "With --slow it answers what a slow device costs while the plan stays as it is.",
     .examples = "yoke simulate plan.json -m llama-3.1-8b -c a100-v100\n"
                 "    timeline of the step\n"
-                "yoke simulate plan.json -m llama-3.1-8b -c a100-v100 --slow host:n1=0.8 "
-                "--trace step.json\n"
+                "yoke simulate plan.json -m llama-3.1-8b -c a100-v100 \\\n"
+                "    --slow host:v100-01=0.8 --trace step.json\n"
                 "    one host a fifth slower, and a trace for Perfetto\n",
     .options = options,
     .run = run,
