@@ -59,7 +59,7 @@ const char *yoke_args_nth(const yoke_args_t *args, const char *name, size_t i);
 int yoke_usage_error(const yoke_command_t *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* All commands, NULL-terminated; tools/main.c. */
+/* All commands, NULL-terminated; tools/commands.c. */
 extern const yoke_command_t *const yoke_commands[];
 
 extern const yoke_command_t yoke_inventory_command, yoke_catalog_command,

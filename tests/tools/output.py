@@ -7,12 +7,17 @@ import tempfile
 
 from command import YOKE, commands, expect, finish, run
 
-# One good call of each command, with bundled data. {plan} is a plan made before.
+# One good call of each command, with bundled data; PLAN is a plan made before.
+PLAN = "PLAN"
+INPUTS = ["--model", "gpt2", "--cluster", "a100-v100"]
 CALLS = {
     "inventory": ["inventory"],
     "catalog": ["catalog"],
     "model": ["model", "gpt2"],
-    "plan": ["plan", "--model", "gpt2", "--cluster", "a100-v100", "--dtype", "fp16"],
+    "plan": ["plan", *INPUTS, "--dtype", "fp16"],
+    "explain": ["explain", PLAN, *INPUTS],
+    "check": ["check", PLAN, *INPUTS],
+    "simulate": ["simulate", PLAN, *INPUTS],
 }
 # Inventory may be partial where a runtime of the machine misbehaves.
 GOOD = {"inventory": (0, 5)}
@@ -63,18 +68,27 @@ def check_json(name, arguments):
         expect(full.returncode == 4, f"{line} -o /dev/full: exit {full.returncode}")
 
 
+def check_command(name, plan):
+    check_lost_output([name, "--help"])
+    expect(name in CALLS, f"add a good call of yoke {name} to this test")
+    if name in CALLS:
+        arguments = [plan if word == PLAN else word for word in CALLS[name]]
+        check_lost_output(arguments)
+        check_json(name, arguments)
+
+
 def main():
-    table = [command["name"] for command in commands()]
     check_lost_output(["--help"])
     check_lost_output(["--dump-commands"])
     check_lost_output(["--version"])
     check_lost_output(["help", "configuration"])
-    for name in table:
-        check_lost_output([name, "--help"])
-        if name in CALLS:
-            check_lost_output(CALLS[name])
-            check_json(name, CALLS[name])
-    # Without output, a closed standard output is no fault; nor is a closed standard input.
+    with tempfile.TemporaryDirectory() as folder:
+        plan = os.path.join(folder, "plan.json")
+        made = run(*CALLS["plan"], "--json", plan)
+        expect(made.returncode == 0, "no plan to try the other commands with", made)
+        for command in commands():
+            check_command(command["name"], plan)
+    # A closed standard input is no fault where nothing is read from it.
     closed = subprocess.run(["sh", "-c", 'exec "$0" --version <&-', YOKE], check=False,
                             capture_output=True, timeout=60)
     expect(closed.returncode == 0, "yoke --version <&-")
