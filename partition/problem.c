@@ -10,7 +10,6 @@
 #define DEFAULT_GLOBAL_BATCH 512
 #define DEFAULT_SEQUENCE 4096
 #define DEFAULT_SHAPES 2
-#define MAX_SLOTS 100000
 
 static void fill_defaults(yoke_plan_options_t *options)
 {
@@ -100,11 +99,11 @@ static yoke_status_t expand_hosts(yoke_problem_builder_t *builder)
         const yoke_node_t *node = &problem->inventory->nodes[i];
         yoke_strings_t names = {0};
         const uint64_t count = yoke_hostlist_count(node->hosts);
-        if (count > MAX_SLOTS - builder->host_count)
+        if (count > YOKE_MAX_SLOTS - builder->host_count)
             status = yoke_fail(YOKE_ERR_BAD_INPUT,
                                "the cluster has more than %d hosts; at most so many are "
                                "planned",
-                               MAX_SLOTS);
+                               YOKE_MAX_SLOTS);
         else
             status = yoke_hostlist_expand(node->hosts, &names);
         for (size_t j = 0; status == YOKE_OK && j < names.count; j++)
@@ -215,10 +214,6 @@ static yoke_status_t build_classes(yoke_problem_builder_t *builder)
     size_t total = 0;
     for (size_t h = 0; h < builder->host_count; h++)
         total += builder->hosts[h].count;
-    if (total > MAX_SLOTS)
-        return yoke_fail(YOKE_ERR_BAD_INPUT,
-                         "the cluster has %zu devices; at most %d are planned", total,
-                         MAX_SLOTS);
     problem->hosts = calloc(builder->host_count + 1, sizeof *problem->hosts);
     problem->host_shape = calloc(builder->host_count + 1, sizeof *problem->host_shape);
     problem->slots = calloc(total + 1, sizeof *problem->slots);

@@ -335,8 +335,17 @@ static double node_nic_rate(const yoke_node_t *node)
     return rate;
 }
 
+static yoke_status_t fail_too_many(void)
+{
+    return yoke_fail(YOKE_ERR_BAD_INPUT,
+                     "the cluster has more than %d devices; at most so many are planned: "
+                     "take some of its hosts with --nodes",
+                     YOKE_MAX_SLOTS);
+}
+
 yoke_status_t yoke_problem_take_devices(yoke_problem_builder_t *builder)
 {
+    size_t total = 0;
     for (size_t h = 0; h < builder->host_count; h++)
         for (size_t d = 0; d < builder->hosts[h].node->device_count; d++) {
             const yoke_device_t *device = &builder->hosts[h].node->devices[d];
@@ -347,6 +356,8 @@ yoke_status_t yoke_problem_take_devices(yoke_problem_builder_t *builder)
         }
     for (size_t h = 0; h < builder->host_count; h++) {
         yoke_problem_host_t *host = &builder->hosts[h];
+        if (total > YOKE_MAX_SLOTS)
+            return fail_too_many();
         for (size_t d = 0; d < host->node->device_count; d++) {
             yoke_status_t status = consider(builder, host, &host->node->devices[d]);
             if (status != YOKE_OK)
@@ -354,6 +365,7 @@ yoke_status_t yoke_problem_take_devices(yoke_problem_builder_t *builder)
         }
         if (host->count > 0)
             qsort(host->devices, host->count, sizeof *host->devices, compare_candidates);
+        total += host->count;
         host->nic = node_nic_rate(host->node);
         yoke_text_t shape = {0};
         for (size_t d = 0; d < host->count; d++)
@@ -365,6 +377,8 @@ yoke_status_t yoke_problem_take_devices(yoke_problem_builder_t *builder)
         if (failed)
             return yoke_fail_memory();
     }
+    if (total > YOKE_MAX_SLOTS)
+        return fail_too_many();
     if (builder->missing.size > 0)
         return yoke_fail(YOKE_ERR_UNKNOWN_RATE, "cannot plan: %s",
                          yoke_text_get(&builder->missing));

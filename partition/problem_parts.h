@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "partition/problem.h"
 
+#define YOKE_MAX_SLOTS 100000 /* devices, and hosts */
 #define YOKE_LEAST_RATE 1e6 /* FLOP/s or bytes/s: less is a rate without its unit */
 
 /* One device of one expanded host, before classes exist. */

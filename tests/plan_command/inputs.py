@@ -108,7 +108,7 @@ def one_line():
     for text in ("1x1xT4; nic=-5", "1x1xT4; nic=nan", "1x1xT4; nic=1e999", "1x1xT4; nic=100 Gb/h"):
         cluster_refused(text, 3, text.split("=")[1])
     cluster_refused("1000000x1xT4; nic=1Gb", 3, "more than 100000 hosts")
-    cluster_refused("90000x2xA100-SXM4-80GB; nic=1Gb", 3, "180000 devices", "100000")
+    cluster_refused("13000x8xA100-SXM4-80GB; nic=1Gb", 3, "more than 100000 devices", "--nodes")
     cluster_refused("2x1xA100-SXM4-80GB; nic=100", 3, "100 bytes/s", "nic=100Gb")
     message = refused("plan", "-m", MODEL, "-c", "3x1xA100-SXM4-80GB", *JOB, code=1,
                       says=["a100-sxm4-80gb-[01-03]", "nic=RATE", "--nodes"])

@@ -236,6 +236,24 @@ def assume():
     refused("plan", *COMMON, "--assume", "kind:gpu:nic=100", code=3, says=["100 bytes/s", "100Gb"])
 
 
+def catalog():
+    """A row of one's own gives the rates that are asked for without it."""
+    tested.add("catalog")
+    cluster = write("own.json", {"schema": "yoke-inventory/1", "nodes": [{"hosts": "n1", "devices": [
+        {"id": "g0", "kind": "gpu", "name": "Own Card", "schedulable": True}]}]})
+    common = ("-m", MODEL, "-c", cluster, "--global-batch", "8", "--seq", "1024")
+    refused("plan", *common, code=1, says=["type Own Card", "memory=SIZE"])
+    own = write("catalog.json", {"schema": "yoke-catalog/1", "devices": [
+        {"name": "Own Card", "vendor": "Own", "kind": "gpu",
+         "memory": {"bytes": 64 * GIB, "source": "data sheet"},
+         "bandwidth": {"rate": 1.6e12, "source": "data sheet"},
+         "compute": {"bf16": {"rate": 3e14, "source": "data sheet"}}}]})
+    document = plan(*common, "--catalog", own)
+    expect(document and used(document) == ["n1/g0"], "--catalog")
+    for path in (own + ".absent", CLUSTER, ""):
+        refused("plan", *common, "--catalog", path, code=3, says=[path])
+
+
 def usage():
     refused("plan", code=2, says=["--model is missing", "--help"])
     refused("plan", "-m", MODEL, code=2, says=["--cluster is missing"])
@@ -253,6 +271,6 @@ def usage():
         expect(len(line) <= 80, f"--help: {len(line)} columns: {line}")
 
 
-for part in (job, restrictions, fixes, devices, memory, assume, usage):
+for part in (job, restrictions, fixes, devices, memory, assume, catalog, usage):
     part()
 finish()
