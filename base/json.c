@@ -338,6 +338,25 @@ void yoke_json_set_number(json_t *object, const char *key, double value)
     json_object_set_new(object, key, number);
 }
 
+static bool is_whole(double value)
+{
+    return value >= 0 && value < 0x1p53 && trunc(value) == value;
+}
+
+void yoke_json_set_exact(json_t *object, const char *key, double value)
+{
+    char text[32];
+    yoke_snprintf(text, sizeof text, "%.12g", value);
+    json_t *shortened = is_whole(value) ? NULL : json_loads(text, JSON_DECODE_ANY, NULL);
+    if (shortened != NULL)
+        value = json_number_value(shortened);
+    json_decref(shortened);
+    if (is_whole(value))
+        yoke_json_set_u64(object, key, (uint64_t)value);
+    else
+        yoke_json_set_number(object, key, value);
+}
+
 void yoke_json_set_u64(json_t *object, const char *key, uint64_t value)
 {
     json_t *number =

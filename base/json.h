@@ -89,6 +89,9 @@ yoke_status_t yoke_json_write(const char *path, const json_t *root);
  */
 void yoke_json_set_string(json_t *object, const char *key, const char *value);
 void yoke_json_set_number(json_t *object, const char *key, double value);
+/** Whole numbers below 2^53 digit by digit (bytes have more than 12 digits); others as 12
+ *  digits, and whole when those are: what was read again is written the same. */
+void yoke_json_set_exact(json_t *object, const char *key, double value);
 void yoke_json_set_u64(json_t *object, const char *key, uint64_t value);
 
 /** 64-bit FNV-1a digest of a document's canonical text, as "fnv1a64:16 hex digits". */

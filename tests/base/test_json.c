@@ -160,6 +160,34 @@ static void writes_files(void **state)
     unlink(path);
 }
 
+/* Exact: what is read from the text is written as the same text. */
+static void exact_numbers(void **state)
+{
+    (void)state;
+    static const double values[] = {
+        0,    80,      85899345920.0,         313000000000000.1,
+        0.1,  3.13e14, 9007199254740991,      1.0 / 3.0,
+        -2.5, 1e300,   1.2345678901234568e16, 65536000000000.25};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        json_t *once = json_object(), *twice = json_object();
+        yoke_json_set_exact(once, "v", values[i]);
+        char *text = yoke_json_text(once);
+        json_t *read = json_loads(text, 0, NULL);
+        yoke_json_set_exact(twice, "v", json_number_value(json_object_get(read, "v")));
+        char *again = yoke_json_text(twice);
+        assert_string_equal(text, again);
+        free(text);
+        free(again);
+        json_decref(once);
+        json_decref(twice);
+        json_decref(read);
+    }
+    json_t *bytes = json_object();
+    yoke_json_set_exact(bytes, "v", 85899345920123.0);
+    assert_int_equal(json_integer_value(json_object_get(bytes, "v")), 85899345920123);
+    json_decref(bytes);
+}
+
 static json_t *sample(void)
 {
     json_t *root = json_object();
@@ -493,6 +521,7 @@ int main(void)
         cmocka_unit_test(cursors_walk),
         cmocka_unit_test(cursors_name_the_wrong_kind),
         cmocka_unit_test(unknown_members_are_refused),
+        cmocka_unit_test(exact_numbers),
         cmocka_unit_test(typed_members),
         cmocka_unit_test(absent_members),
         cmocka_unit_test(wrong_types_and_ranges),
