@@ -108,16 +108,103 @@ static bool move_layer(const yoke_chain_t *chain, const uint16_t *last, unsigned
     return true;
 }
 
+/*
+ * When one layer goes from one stage to another, the stages between pass one on: all of
+ * them shift by a layer, down (from an earlier to a later stage) or up. Changes of each
+ * stage's total in its three parts, so that a move is judged without walking its stages.
+ */
+typedef struct shift {
+    double from[YOKE_MAX_STAGES], to[YOKE_MAX_STAGES];
+    double passed[YOKE_MAX_STAGES + 1]; /* prefix sums */
+} shift_t;
+
+typedef struct moves {
+    double total[YOKE_MAX_STAGES];
+    double through;   /* one micro-batch through all stages and back */
+    unsigned binding; /* stage with the largest in-flight bound */
+    shift_t down, up;
+} moves_t;
+
+/* The in-flight bound of a stage, without the time of one pass through all stages. */
+static double limited(const yoke_chain_t *chain, unsigned stage, double forward,
+                      double total)
+{
+    unsigned behind = chain->stages - stage;
+    unsigned in_flight = chain->micro_batches < behind ? chain->micro_batches : behind;
+    return (chain->micro_batches - 1.0) * total - (in_flight - 1.0) * forward;
+}
+
+static unsigned first_of(const uint16_t *last, unsigned stage)
+{
+    return stage > 0 ? last[stage - 1] + 1u : 0;
+}
+
+static void list_moves(const yoke_chain_t *chain, const uint16_t *last, moves_t *out)
+{
+    double most = -1;
+    out->through = 0;
+    out->binding = 0;
+    out->down.passed[0] = out->up.passed[0] = 0;
+    for (unsigned s = 0; s < chain->stages; s++) {
+        unsigned a = first_of(last, s), b = last[s];
+        double total = total_of(chain, s, a, b);
+        double bound = limited(chain, s, forward_of(chain, s, a, b), total);
+        if (bound > most) {
+            most = bound;
+            out->binding = s;
+        }
+        out->total[s] = total;
+        out->through += total + (s + 1 < chain->stages ? 2.0 * chain->send[s] : 0.0);
+        bool before = s > 0, after = s + 1 < chain->stages;
+        out->down.from[s] = a < b ? total_of(chain, s, a, b - 1) - total : 0;
+        out->down.to[s] = before ? total_of(chain, s, a - 1, b) - total : 0;
+        out->down.passed[s + 1] = out->down.passed[s];
+        out->up.from[s] = a < b ? total_of(chain, s, a + 1, b) - total : 0;
+        out->up.to[s] = after ? total_of(chain, s, a, b + 1) - total : 0;
+        out->up.passed[s + 1] = out->up.passed[s];
+        if (before)
+            out->down.passed[s + 1] += total_of(chain, s, a - 1, b - 1) - total;
+        if (after)
+            out->up.passed[s + 1] += total_of(chain, s, a + 1, b + 1) - total;
+    }
+}
+
+/* At most the closed form after the move: what the binding stage then still needs. */
+static double glance(const yoke_chain_t *chain, const uint16_t *last,
+                     const moves_t *moves, unsigned from, unsigned to)
+{
+    const shift_t *shift = from < to ? &moves->down : &moves->up;
+    unsigned low = from < to ? from : to, high = from < to ? to : from;
+    unsigned s = moves->binding, a = first_of(last, s), b = last[s];
+    double through = moves->through + shift->from[from] + shift->to[to] +
+                     (shift->passed[high] - shift->passed[low + 1]);
+    if (from < to) {
+        a -= s > low && s <= high;
+        b -= s >= low && s < high;
+    } else {
+        a += s > low && s <= high;
+        b += s >= low && s < high;
+    }
+    return chain->overhead + through +
+           limited(chain, s, forward_of(chain, s, a, b), total_of(chain, s, a, b));
+}
+
 static bool improve_once(const yoke_chain_t *chain, uint16_t *last, double *time)
 {
     uint16_t trial[YOKE_MAX_STAGES], best[YOKE_MAX_STAGES];
     double best_time = *time;
     bool pairs = chain->stages <= PAIR_MOVES_UP_TO;
+    moves_t moves;
+    list_moves(chain, last, &moves);
     for (unsigned from = 0; from < chain->stages; from++) {
         unsigned low = pairs || from == 0 ? 0 : from - 1;
         unsigned high = pairs ? chain->stages - 1 : from + 1;
+        if (first_of(last, from) == last[from])
+            continue; /* its only layer */
         for (unsigned to = low; to <= high && to < chain->stages; to++) {
-            if (to == from || !move_layer(chain, last, from, to, trial))
+            if (to == from ||
+                glance(chain, last, &moves, from, to) * (1.0 - 1e-12) >= best_time ||
+                !move_layer(chain, last, from, to, trial))
                 continue;
             double changed = yoke_chain_bound(chain, trial);
             if (changed < best_time) {
