@@ -33,10 +33,6 @@ const yoke_setting_t yoke_settings[] = {
      "How long one vendor library may take to answer before its helper is ended and the "
      "library is reported as timed out.",
      YOKE_SETTING_SECONDS},
-    {"gather-timeout", "SECONDS", "60",
-     "How long yoke inventory --gather waits for the slowest rank to start, probe and "
-     "send.",
-     YOKE_SETTING_SECONDS},
     {"probe-helper", "PATH", "the helper that was installed with the library",
      "Program that loads one vendor library and reports what it sees.",
      YOKE_SETTING_TEXT},

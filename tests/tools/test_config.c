@@ -104,6 +104,22 @@ static void test_names(void **state)
     assert_int_equal(strlen(yoke_setting_variable(lengthy, variable)), 63);
 }
 
+/* A key of two rows would be told twice by --help, manual pages and reference. */
+static void test_keys_are_unique(void **state)
+{
+    (void)state;
+    for (const yoke_setting_t *a = yoke_settings; a->key != NULL; a++) {
+        for (const yoke_setting_t *b = yoke_settings; b != a; b++)
+            if (strcmp(a->key, b->key) == 0)
+                fail_msg("%s stands twice", a->key);
+        char sample[64];
+        size_t fixed = strcspn(a->key, "*");
+        snprintf(sample, sizeof sample, "%.*s%s", (int)fixed, a->key,
+                 a->key[fixed] == '*' ? "x" : "");
+        assert_ptr_equal(yoke_setting_find(sample), a);
+    }
+}
+
 static void be_silent(void *context, yoke_log_level_t level, const char *line)
 {
     (void)context;
@@ -118,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_faults_name_their_line),
         cmocka_unit_test(test_zero_byte_is_refused),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_keys_are_unique),
     };
     yoke_log_set_sink(be_silent, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
