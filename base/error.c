@@ -52,11 +52,11 @@ int yoke_status_exit_code(yoke_status_t status)
     case YOKE_ERR_PARTIAL:
         return (int)status;
     case YOKE_ERR_NOT_FOUND:
+    case YOKE_ERR_UNSUPPORTED: /* of an input: a model or a cluster beyond this version */
         return 3;
     case YOKE_ERR_UNKNOWN_RATE:
         return 1;
     case YOKE_ERR_NO_MEMORY:
-    case YOKE_ERR_UNSUPPORTED:
         return 4;
     }
     return 4;

@@ -23,7 +23,8 @@ typedef enum yoke_status {
     YOKE_ERR_PARTIAL = 5,     /**< done, but something asked for could not be reached */
     YOKE_ERR_NO_MEMORY = 6,   /**< out of host memory */
     YOKE_ERR_NOT_FOUND = 7,   /**< the named thing does not exist */
-    YOKE_ERR_UNSUPPORTED = 8, /**< known, but not built or not possible here */
+    YOKE_ERR_UNSUPPORTED = 8, /**< an input that this version cannot treat: an architecture
+                                   that the importer does not know, too many device classes */
     YOKE_ERR_UNKNOWN_RATE = 9 /**< a rate or size that the answer needs is unknown */
 } yoke_status_t;
 
@@ -33,6 +34,8 @@ const char *yoke_status_name(yoke_status_t status);
 /**
  * Exit code of the command for a status: the codes 0..5 of the manual page
  * (0 done, 1 "no", 2 usage, 3 bad input, 4 system failure, 5 partial result).
+ * NOT_FOUND and UNSUPPORTED count as bad input, UNKNOWN_RATE as "no", NO_MEMORY as a
+ * system failure.
  */
 int yoke_status_exit_code(yoke_status_t status);
 

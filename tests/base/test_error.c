@@ -36,7 +36,7 @@ static void names_and_exit_codes(void **state)
         {YOKE_ERR_PARTIAL, "YOKE_ERR_PARTIAL", 5},
         {YOKE_ERR_NO_MEMORY, "YOKE_ERR_NO_MEMORY", 4},
         {YOKE_ERR_NOT_FOUND, "YOKE_ERR_NOT_FOUND", 3},
-        {YOKE_ERR_UNSUPPORTED, "YOKE_ERR_UNSUPPORTED", 4},
+        {YOKE_ERR_UNSUPPORTED, "YOKE_ERR_UNSUPPORTED", 3},
         {YOKE_ERR_UNKNOWN_RATE, "YOKE_ERR_UNKNOWN_RATE", 1},
         {(yoke_status_t)10, "YOKE_ERR_(unknown)", 4},
     };
