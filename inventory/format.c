@@ -21,12 +21,12 @@ static yoke_status_t format_json(const yoke_inventory_t *inventory, size_t width
     return status;
 }
 
-const char *const yoke_inventory_formats[] = {"table", "json",     "yaml",       "slurm",
-                                              "k8s",   "hostfile", "prometheus", NULL};
+const char *const yoke_inventory_formats[] = {
+    "table", "json", "yaml", "slurm", "k8s", "hostfile", "mpi", "prometheus", NULL};
 static yoke_status_t (*const writers[])(const yoke_inventory_t *, size_t,
                                         yoke_text_t *) = {
-    yoke_format_table, format_json,          yoke_format_yaml,      yoke_format_slurm,
-    yoke_format_k8s,   yoke_format_hostfile, yoke_format_prometheus};
+    yoke_format_table, format_json,          yoke_format_yaml, yoke_format_slurm,
+    yoke_format_k8s,   yoke_format_hostfile, yoke_format_mpi,  yoke_format_prometheus};
 _Static_assert(sizeof yoke_inventory_formats / sizeof *yoke_inventory_formats ==
                    sizeof writers / sizeof *writers + 1,
                "one writer a format");
@@ -43,7 +43,7 @@ yoke_status_t yoke_inventory_format(const yoke_inventory_t *inventory, const cha
         return yoke_fail(
             YOKE_ERR_USAGE,
             "unknown format \"%s\"; known are table, json, yaml, slurm, k8s, "
-            "hostfile and prometheus",
+            "hostfile, mpi and prometheus",
             format);
     yoke_text_add(&text, "");
     yoke_status_t status = writers[i](inventory, width == 0 ? 80 : width, &text);

@@ -17,6 +17,8 @@ yoke_status_t yoke_format_k8s(const yoke_inventory_t *inventory, size_t width,
                               yoke_text_t *out);
 yoke_status_t yoke_format_hostfile(const yoke_inventory_t *inventory, size_t width,
                                    yoke_text_t *out);
+yoke_status_t yoke_format_mpi(const yoke_inventory_t *inventory, size_t width,
+                              yoke_text_t *out);
 yoke_status_t yoke_format_prometheus(const yoke_inventory_t *inventory, size_t width,
                                      yoke_text_t *out);
 

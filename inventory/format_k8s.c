@@ -75,10 +75,24 @@ static yoke_status_t add_counts(const yoke_node_t *node, yoke_text_t *out)
     return YOKE_OK;
 }
 
-static yoke_status_t add_node(const yoke_node_t *node, yoke_text_t *out)
+/* A features.d file is that of one node: with several hosts, say whose each block is. */
+static void add_heading(const yoke_inventory_t *inventory, const yoke_node_t *node,
+                        yoke_text_t *out)
+{
+    yoke_text_printf(out, "# hosts: %s\n", node->hosts);
+    if (inventory->node_count > 1)
+        yoke_text_printf(
+            out,
+            "# Only the lines down to the next \"# hosts\" belong to %s: put them "
+            "into features.d there.\n",
+            node->hosts);
+}
+
+static yoke_status_t add_node(const yoke_inventory_t *inventory, const yoke_node_t *node,
+                              yoke_text_t *out)
 {
     size_t indexes[2] = {0, 0};
-    yoke_text_printf(out, "# hosts: %s\n", node->hosts);
+    add_heading(inventory, node, out);
     yoke_status_t status = add_counts(node, out);
     for (size_t i = 0; i < node->device_count && status == YOKE_OK; i++) {
         const yoke_device_t *device = &node->devices[i];
@@ -94,6 +108,6 @@ yoke_status_t yoke_format_k8s(const yoke_inventory_t *inventory, size_t width,
     yoke_status_t status = YOKE_OK;
     (void)width;
     for (size_t i = 0; i < inventory->node_count && status == YOKE_OK; i++)
-        status = add_node(&inventory->nodes[i], out);
+        status = add_node(inventory, &inventory->nodes[i], out);
     return status;
 }

@@ -101,13 +101,38 @@ def check_table(path):
 
 
 def check_hostfile(path):
+    """FlagScale and DeepSpeed read HOST slots=N [type=WORD] and refuse a host given twice."""
+    name = r"[A-Za-z0-9._-]+"
     lines = formatted(path, "hostfile").splitlines()
-    parsed = [re.fullmatch(r"(\S+) slots=([1-9]\d*) type=([A-Za-z0-9._-]+)", l) for l in lines]
+    parsed = [re.fullmatch(rf"(\S+) slots=([1-9]\d*) type=({name}(?::\d+,{name}:\d+.*)?)", l)
+              for l in lines]
     assert all(parsed), lines
-    assert [m.group(1) for m in parsed].count("mix1") == 3, "several types of one host"
-    assert ("mix2", "2", "A100-SXM4-80GB") in [m.groups() for m in parsed] or \
-        ("mix2", "2", "NVIDIA-A100-SXM4-80GB") in [m.groups() for m in parsed], lines
+    assert [m.group(1) for m in parsed] == ["mix1", "mix2"], lines
+    for match in parsed:
+        types = dict(part.rsplit(":", 1) for part in match.group(3).split(","))
+        assert len(types) == 3 and match.group(2) == "4", "several types of one host"
+        assert "2" in (types.get("A100-SXM4-80GB"), types.get("NVIDIA-A100-SXM4-80GB")), lines
+        assert sum(map(int, types.values())) == 4
     assert not any("Hidden" in line or "bare" in line for line in lines)
+
+
+def check_mpi(path, folder):
+    """One line a host, nothing but slots= before the comment; Open MPI itself where it is."""
+    lines = formatted(path, "mpi").splitlines()
+    assert [re.fullmatch(r"(mix[12]) slots=4 # .+", line) is not None for line in lines] == \
+        [True, True], lines
+    mpirun = shutil.which("mpirun.openmpi")
+    if mpirun is None:
+        print("Open MPI is not installed: its reading of the hostfile was not tried")
+        return
+    for name, code in (("mpi", True), ("hostfile", False)):
+        hostfile = os.path.join(folder, name)
+        text = formatted(path, name)
+        with open(hostfile, "w", encoding="utf-8") as out:
+            out.write(text.splitlines()[0].replace("mix1", "localhost") + "\n")
+        done = subprocess.run([mpirun, "--allow-run-as-root", "--hostfile", hostfile, "-n", "4",
+                               "true"], capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode == 0) == code, (name, text, done.stdout, done.stderr)
 
 
 def check_labels(path):
@@ -117,6 +142,8 @@ def check_labels(path):
     sections = [line for line in lines if line.startswith("# hosts: ")]
     labels = [line for line in lines if not line.startswith("#")]
     assert len(sections) == 2 and labels
+    owners = [line for line in lines if line.startswith("# Only the lines down to")]
+    assert len(owners) == 2 and "mix[1-2]" in owners[1] and "bare" in owners[0], owners
     for line in labels:
         assert re.fullmatch(rf"{part}=(?:{part})?", line), line
     names = [line.split("=")[0] for line in labels]
@@ -183,6 +210,7 @@ def main():
             check_schema(path)
             check_table(path)
         check_hostfile(mixed)
+        check_mpi(mixed, folder)
         check_labels(mixed)
         check_prometheus(mixed)
         check_slurm(mixed, folder)
