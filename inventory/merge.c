@@ -18,6 +18,7 @@
 
 typedef struct source {
     const yoke_inventory_t *inventory;
+    size_t document; /* index of the inventory among those given */
     const yoke_node_t *node;
     yoke_text_t key; /* all that it says but its hosts and time, as bytes to compare */
 } source_t;
@@ -47,6 +48,11 @@ static void free_merger(merger_t *merger)
 void yoke_merge_report_free(yoke_merge_report_t *report)
 {
     yoke_strings_free(&report->duplicates);
+    for (size_t i = 0; i < report->undecided_count; i++)
+        free(report->undecided[i].host);
+    free(report->undecided);
+    report->undecided = NULL;
+    report->undecided_count = 0;
     yoke_strings_free(&report->skewed);
     yoke_strings_free(&report->missing);
     yoke_strings_free(&report->extra);
@@ -72,8 +78,8 @@ static json_t *extra_of(const yoke_inventory_t *inventory, const char *hosts)
     return found;
 }
 
-static yoke_status_t read_source(const yoke_inventory_t *inventory, size_t index,
-                                 source_t *out)
+static yoke_status_t read_source(const yoke_inventory_t *inventory, size_t document,
+                                 size_t index, source_t *out)
 {
     const yoke_node_t *node = &inventory->nodes[index];
     yoke_text_t key = {0};
@@ -85,7 +91,7 @@ static yoke_status_t read_source(const yoke_inventory_t *inventory, size_t index
         free(text);
         json_decref(extra);
     }
-    *out = (source_t){inventory, node, key};
+    *out = (source_t){inventory, document, node, key};
     return key.failed ? yoke_fail_memory() : YOKE_OK;
 }
 
@@ -130,7 +136,7 @@ static yoke_status_t read_all(yoke_inventory_t *const *documents, size_t count,
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < documents[i]->node_count && status == YOKE_OK; j++) {
             source_t *source = &merger->sources[merger->source_count];
-            status = read_source(documents[i], j, source);
+            status = read_source(documents[i], i, j, source);
             merger->source_count++;
             if (status == YOKE_OK)
                 status = add_hosts(merger, source);
@@ -141,7 +147,8 @@ static yoke_status_t read_all(yoke_inventory_t *const *documents, size_t count,
 
 /* --- hosts ------------------------------------------------------------------------ */
 
-/* By name; of one name the newest first. */
+/* By name; of one name the newest first. Where no time tells, what the nodes say decides,
+ * so that the order of the documents never does. */
 static int compare_hosts(const void *a, const void *b)
 {
     const host_t *left = a;
@@ -156,7 +163,44 @@ static int compare_hosts(const void *a, const void *b)
     return compare_keys(left->source, right->source);
 }
 
-static yoke_status_t drop_duplicates(merger_t *merger, yoke_strings_t *out_duplicates)
+/* Two documents of equal time say different things of one host. */
+static bool is_undecided(const host_t *taken, const host_t *dropped)
+{
+    return taken->source->node->gathered_at == dropped->source->node->gathered_at &&
+           compare_keys(taken->source, dropped->source) != 0;
+}
+
+static yoke_status_t tell_undecided(const host_t *taken, const host_t *dropped,
+                                    yoke_merge_report_t *report)
+{
+    void *items = report->undecided;
+    size_t count = report->undecided_count;
+    if (count > 0 && strcmp(report->undecided[count - 1].host, taken->name) == 0)
+        return YOKE_OK;
+    char *name = yoke_strdup(taken->name);
+    yoke_undecided_t *slot =
+        name == NULL ? NULL : yoke_grow(&items, &report->undecided_count, sizeof *slot);
+    if (slot == NULL) {
+        free(name);
+        return yoke_fail_memory();
+    }
+    report->undecided = items;
+    *slot = (yoke_undecided_t){name, taken->source->document, dropped->source->document};
+    return YOKE_OK;
+}
+
+static yoke_status_t tell_duplicate(const host_t *taken, const host_t *dropped,
+                                    yoke_merge_report_t *report)
+{
+    yoke_strings_t *told = &report->duplicates;
+    if (is_undecided(taken, dropped))
+        return tell_undecided(taken, dropped, report);
+    if (told->count > 0 && strcmp(told->items[told->count - 1], taken->name) == 0)
+        return YOKE_OK;
+    return yoke_strings_add(told, taken->name);
+}
+
+static yoke_status_t drop_duplicates(merger_t *merger, yoke_merge_report_t *report)
 {
     size_t kept = 0;
     yoke_status_t status = YOKE_OK;
@@ -168,11 +212,8 @@ static yoke_status_t drop_duplicates(merger_t *merger, yoke_strings_t *out_dupli
             merger->hosts[kept++] = *host;
             continue;
         }
-        bool told =
-            out_duplicates->count > 0 &&
-            strcmp(out_duplicates->items[out_duplicates->count - 1], host->name) == 0;
-        if (!told && status == YOKE_OK)
-            status = yoke_strings_add(out_duplicates, host->name);
+        if (status == YOKE_OK)
+            status = tell_duplicate(&merger->hosts[kept - 1], host, report);
         free(host->name);
     }
     merger->host_count = kept;
@@ -442,7 +483,7 @@ yoke_status_t yoke_inventory_merge(yoke_inventory_t *const *documents, size_t co
     yoke_merge_report_t report = {0};
     yoke_status_t status = read_all(documents, count, &merger);
     if (status == YOKE_OK)
-        status = drop_duplicates(&merger, &report.duplicates);
+        status = drop_duplicates(&merger, &report);
     if (status == YOKE_OK)
         status = find_skewed(&merger, &report.skewed);
     if (status == YOKE_OK && expect != NULL)

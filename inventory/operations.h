@@ -10,7 +10,7 @@
 
 /* --- formats ---------------------------------------------------------------------- */
 
-/* "table" "json" "yaml" "slurm" "k8s" "hostfile" "prometheus", NULL-terminated. */
+/* "table" "json" "yaml" "slurm" "k8s" "hostfile" "mpi" "prometheus", NULL-terminated. */
 extern const char *const yoke_inventory_formats[];
 /**
  * Text in a format; caller frees. `width` is for the table (0: 80).
@@ -50,18 +50,26 @@ json_t *yoke_changes_to_json(const yoke_changes_t *changes);
 /* --- requirement ------------------------------------------------------------------ */
 
 /**
- * "gpu:8", "npu:2", "any:1", "SELECTOR:COUNT": are there at least so many schedulable
- * devices? A failure says how many there are.
+ * "gpu:8", "npu:2", "any:1" (gpu or npu), "cpu:1", "SELECTOR:COUNT": are there at least
+ * so many schedulable devices? A failure says how many there are.
  * @retval YOKE_ERR_NO     fewer
- * @retval YOKE_ERR_USAGE  malformed
+ * @retval YOKE_ERR_USAGE  malformed, or a word that is neither of these nor a device
  */
 yoke_status_t yoke_inventory_require(const yoke_inventory_t *inventory,
                                      const char *requirement);
 
 /* --- merge ------------------------------------------------------------------------ */
 
+/* A host that two documents of equal time (mostly: none) describe differently. */
+typedef struct yoke_undecided {
+    char *host;
+    size_t taken, dropped; /* indexes of the documents */
+} yoke_undecided_t;
+
 typedef struct yoke_merge_report {
-    yoke_strings_t duplicates; /* hosts given more than once; the newest stands */
+    yoke_strings_t duplicates;   /* hosts given more than once; the newest stands */
+    yoke_undecided_t *undecided; /* no time tells which is newer; sorted by host */
+    size_t undecided_count;
     yoke_strings_t skewed;  /* hosts whose clock is more than 5 minutes off the median */
     yoke_strings_t missing; /* expected, not given */
     yoke_strings_t extra;   /* given, not expected */
@@ -69,7 +77,8 @@ typedef struct yoke_merge_report {
 
 /**
  * Many documents into one; equal nodes become one entry with a host list. The bytes do
- * not depend on the order of the documents.
+ * not depend on the order of the documents: of two that say different things of one host
+ * the newer is taken, and where no time tells, the one whose content sorts first.
  * @param expect  host list, or NULL
  */
 yoke_status_t yoke_inventory_merge(yoke_inventory_t *const *documents, size_t count,

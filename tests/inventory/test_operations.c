@@ -246,6 +246,14 @@ static void requirements(void **state)
         {"npu:3", YOKE_ERR_NO},
         {"any:7", YOKE_OK},
         {"any:8", YOKE_ERR_NO},
+        {"cpu:0", YOKE_OK},
+        {"cpu:1", YOKE_ERR_NO},
+        {"gpu7:1", YOKE_ERR_NO},
+        {"0000:c1:00.0:1", YOKE_ERR_NO},
+        {"host:gone:1", YOKE_ERR_NO},
+        {"foo:1", YOKE_ERR_USAGE},
+        {"gpus:8", YOKE_ERR_USAGE},
+        {"GPU:8", YOKE_ERR_USAGE},
         {"gpu:0", YOKE_OK},
         {"type:L4:4", YOKE_OK},
         {"type:L4:5", YOKE_ERR_NO},
@@ -266,6 +274,8 @@ static void requirements(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (yoke_inventory_require(inventory, cases[i].text) != cases[i].status)
             fail_msg("%s: %s", cases[i].text, yoke_last_error());
+    assert_int_equal(yoke_inventory_require(inventory, "gpus:6"), YOKE_ERR_USAGE);
+    assert_non_null(strstr(yoke_last_error(), "give gpu, npu, any, cpu, or a selector"));
     assert_int_equal(yoke_inventory_require(inventory, "gpu:6"), YOKE_ERR_NO);
     assert_non_null(strstr(yoke_last_error(), "5 can be scheduled (6 are listed"));
     yoke_inventory_free(inventory);
@@ -334,6 +344,44 @@ static void merging_folds_and_reports(void **state)
     for (size_t i = 0; i < 6; i++)
         yoke_inventory_free(documents[i]);
     free(first);
+}
+
+/* Without a time the taken one is the same in either order, and it is told. */
+static void undated_duplicates_are_told(void **state)
+{
+    (void)state;
+    yoke_inventory_t *a = one_node("n[1-2]", 0, ",\"name\":\"one\"");
+    yoke_inventory_t *b = one_node("n[2-3]", 0, ",\"name\":\"two\"");
+    yoke_inventory_t *dated = one_node("n2", 7, ",\"name\":\"dated\"");
+    yoke_merge_report_t report = {0};
+    char *first = merged((yoke_inventory_t *[]){a, b}, 2, NULL, &report);
+    assert_int_equal(report.duplicates.count, 0);
+    assert_int_equal(report.undecided_count, 1);
+    assert_string_equal(report.undecided[0].host, "n2");
+    assert_int_equal(report.undecided[0].taken + report.undecided[0].dropped, 1);
+    size_t taken = report.undecided[0].taken;
+    assert_non_null(strstr(first, taken == 0 ? "n[1-2]" : "n[2-3]"));
+    yoke_merge_report_free(&report);
+    char *second = merged((yoke_inventory_t *[]){b, a}, 2, NULL, &report);
+    assert_string_equal(first, second);
+    assert_int_equal(report.undecided_count, 1);
+    assert_int_equal(report.undecided[0].taken, 1 - taken);
+    yoke_merge_report_free(&report);
+    free(second);
+    second = merged((yoke_inventory_t *[]){a, a}, 2, NULL, &report); /* they agree */
+    assert_int_equal(report.undecided_count, 0);
+    assert_int_equal(report.duplicates.count, 2);
+    yoke_merge_report_free(&report);
+    free(second);
+    second = merged((yoke_inventory_t *[]){a, b, dated}, 3, NULL, &report);
+    assert_int_equal(report.undecided_count, 0);
+    assert_non_null(strstr(second, "\"dated\""));
+    yoke_merge_report_free(&report);
+    free(second);
+    free(first);
+    yoke_inventory_free(a);
+    yoke_inventory_free(b);
+    yoke_inventory_free(dated);
 }
 
 static void merging_a_merge_changes_nothing(void **state)
@@ -499,6 +547,7 @@ int main(void)
         cmocka_unit_test(noise_is_no_difference),
         cmocka_unit_test(requirements),
         cmocka_unit_test(merging_folds_and_reports),
+        cmocka_unit_test(undated_duplicates_are_told),
         cmocka_unit_test(merging_a_merge_changes_nothing),
         cmocka_unit_test(a_thousand_nodes_merge),
         cmocka_unit_test(redaction_leaves_no_name),
