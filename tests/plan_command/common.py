@@ -11,6 +11,7 @@ import tempfile
 YOKE = os.environ["YOKE_COMMAND"]
 SOURCE = os.environ["YOKE_SOURCE_DIR"]
 CASES = os.path.join(SOURCE, "tests", "cases")
+QUICK = "quick" in sys.argv[1:]  # with sanitizers: a part of the long lists
 failures = []
 _checks = 0
 _folder = tempfile.TemporaryDirectory()

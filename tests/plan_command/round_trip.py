@@ -5,16 +5,11 @@ import glob
 import json
 import os
 
-from common import FOLDER, SOURCE, covers, expect, finish, plan, run, unused, used, words, write
+from common import FOLDER, QUICK, SOURCE, covers, expect, finish, plan, run, unused, used, words, write
 
 MODELS = {"gpt2": 14, "llama-3.1-8b": 34, "llama-2-13b": 42}
 EXTRA = {"a100-bw1000": ("--assume", "type:DCU BW1000:bf16=300T,fp16=300T,hbm=1.6T,memory=64GiB"),
          "a100-v100": ("--dtype", "fp16")}
-
-
-def hosts_and_devices(cluster):
-    document = json.loads(run("inventory", "--merge", cluster, "--json", "-").out or "{}")
-    return document.get("nodes", [])
 
 
 def round_trip(cluster, model, layers):
@@ -77,8 +72,9 @@ def tables():
 clusters = sorted(os.path.splitext(os.path.basename(path))[0] for path in
                   glob.glob(os.path.join(SOURCE, "data", "clusters", "*.json")))
 expect(len(clusters) >= 7, f"bundled clusters: {clusters}")
-for each in clusters:
-    for model_name, layer_count in MODELS.items():
-        round_trip(each, model_name, layer_count)
+for number, each in enumerate(clusters):
+    for position, (model_name, layer_count) in enumerate(MODELS.items()):
+        if not QUICK or number % len(MODELS) == position:
+            round_trip(each, model_name, layer_count)
 tables()
 finish()
