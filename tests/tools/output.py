@@ -2,6 +2,7 @@
 """Output: written fully or reported; JSON alone on standard output; files whole or not at all."""
 import json
 import os
+import signal
 import subprocess
 import tempfile
 
@@ -38,8 +39,15 @@ def check_lost_output(arguments):
     reader, writer = os.pipe()
     os.close(reader)
     result = run(*arguments, stdout=writer)
+    expect(result.returncode == -signal.SIGPIPE and result.stderr == "",
+           f"{line} into a closed pipe: exit {result.returncode}, {result.stderr!r}")
+    # A parent that ignores the signal hears of the failure instead.
+    result = subprocess.run(["sh", "-c", 'trap "" PIPE; exec "$0" "$@"', YOKE, *arguments],
+                            text=True, stdout=writer, stderr=subprocess.PIPE, timeout=120,
+                            check=False)
     os.close(writer)
-    expect(result.returncode == 4, f"{line} into a closed pipe: exit {result.returncode}")
+    expect(result.returncode == 4 and "standard output" in result.stderr,
+           f"{line} into a closed pipe, SIGPIPE ignored: {result.returncode}, {result.stderr!r}")
 
 
 def check_json(name, arguments):
