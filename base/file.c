@@ -2,6 +2,7 @@
 /* Whole files in and out, and where the data files lie. */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -339,4 +340,35 @@ const char *yoke_data_dir(void)
         return wanted;
     pthread_once(&once, find_data_dir);
     return found_data_dir != NULL ? found_data_dir : YOKE_INSTALL_DATA_DIR;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return yoke_natural_compare(*(char *const *)a, *(char *const *)b);
+}
+
+yoke_status_t yoke_data_names(const char *folder, yoke_strings_t *out_names)
+{
+    yoke_status_t status = YOKE_OK;
+    struct dirent *entry;
+    size_t first = out_names->count;
+    char *path = yoke_format("%s/%s", yoke_data_dir(), folder);
+    if (path == NULL)
+        return yoke_fail_memory();
+    DIR *directory = opendir(path);
+    free(path);
+    while (status == YOKE_OK && directory != NULL &&
+           (entry = readdir(directory)) != NULL) {
+        size_t size = strlen(entry->d_name);
+        if (size <= 5 || strcmp(entry->d_name + size - 5, ".json") != 0)
+            continue;
+        entry->d_name[size - 5] = '\0';
+        status = yoke_strings_add(out_names, entry->d_name);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    if (out_names->count > first)
+        qsort(out_names->items + first, out_names->count - first,
+              sizeof *out_names->items, compare_names);
+    return status;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "base/text.h"
 #include "yoke/status.h"
 
 /**
@@ -38,5 +39,10 @@ bool yoke_directory_exists(const char *path);
  * It is not checked to exist. Valid until the environment is changed; do not free.
  */
 const char *yoke_data_dir(void);
+/**
+ * Names of the *.json files in one folder of the data ("clusters", "models"), without the
+ * ending, in natural order; appended. None where there is no such folder.
+ */
+yoke_status_t yoke_data_names(const char *folder, yoke_strings_t *out_names);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yoke_model_read(): what the user named, found, told apart and read. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,35 +151,16 @@ yoke_status_t yoke_model_parse(const char *name, const char *data, size_t size,
     return from_text(name, data, size, NULL, options, out_model);
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* "did you mean" and the list of the bundled models. */
-static yoke_status_t fail_bundled(const char *name, const char *folder)
+static yoke_status_t fail_bundled(const char *name)
 {
     yoke_strings_t names = {0};
     yoke_text_t known = {0};
-    DIR *directory = opendir(folder);
-    struct dirent *entry;
-    yoke_status_t status = YOKE_OK;
-    while (status == YOKE_OK && directory != NULL &&
-           (entry = readdir(directory)) != NULL) {
-        size_t size = strlen(entry->d_name);
-        if (size <= 5 || !ends(entry->d_name, ".json"))
-            continue;
-        entry->d_name[size - 5] = '\0';
-        status = yoke_strings_add(&names, entry->d_name);
-    }
-    if (directory != NULL)
-        closedir(directory);
+    yoke_status_t status = yoke_data_names("models", &names);
     if (status != YOKE_OK) {
         yoke_strings_free(&names);
         return status;
     }
-    if (names.count > 0)
-        qsort(names.items, names.count, sizeof *names.items, compare_strings);
     for (size_t i = 0; i < names.count; i++)
         yoke_text_printf(&known, "%s%s", i == 0 ? "" : ", ", names.items[i]);
     status =
@@ -195,22 +175,20 @@ static yoke_status_t fail_bundled(const char *name, const char *folder)
 static yoke_status_t read_bundled(const char *name, const yoke_model_options_t *options,
                                   yoke_model_t **out_model)
 {
-    char *folder = yoke_format("%s/models", yoke_data_dir());
-    char *path = folder == NULL ? NULL : yoke_format("%s/%s.json", folder, name);
+    char *path = yoke_format("%s/models/%s.json", yoke_data_dir(), name);
     char *data = NULL;
     size_t size = 0;
     yoke_status_t status = YOKE_OK;
     if (path == NULL)
         status = yoke_fail_memory();
     else if (!yoke_file_exists(path))
-        status = fail_bundled(name, folder);
+        status = fail_bundled(name);
     if (status == YOKE_OK)
         status = yoke_file_read(path, 0, &data, &size);
     if (status == YOKE_OK)
         status = from_text(path, data, size, NULL, options, out_model);
     free(data);
     free(path);
-    free(folder);
     return status;
 }
 

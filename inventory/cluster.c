@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cluster from a file, or from one line: "2x8xA100-SXM4-80GB + 4x8xAscend910B3;
- * nic=100Gb". */
+/* A cluster from a file, by the name of a bundled one, or from one line:
+ * "2x8xA100-SXM4-80GB + 4x8xAscend910B3; nic=100Gb". */
 #include "inventory/document.h"
 
 #include <stdlib.h>
@@ -258,8 +258,7 @@ static yoke_status_t set_option(parser_t *parser, const char *start, bool nic,
             continue;
         }
         for (size_t j = 0; j < node->device_count && status == YOKE_OK; j++)
-            status = yoke_quantity_set(&node->devices[j].link_rate, rate,
-                                       YOKE_SOURCE_USER, 0, NULL);
+            status = yoke_device_set_link(&node->devices[j], rate, NULL);
     }
     return status;
 }
@@ -338,17 +337,31 @@ static bool looks_like_line(const char *text)
     return digits > 0 && (*text == 'x' || *text == 'X');
 }
 
-yoke_status_t yoke_cluster_load(const char *file_or_line,
-                                yoke_inventory_t **out_inventory)
+/* --- bundled clusters --------------------------------------------------------------- */
+
+static yoke_status_t fail_bundled(const char *name)
 {
-    const yoke_catalog_t *catalog = NULL;
+    yoke_strings_t names = {0};
+    yoke_text_t list = {0};
+    yoke_data_names("clusters", &names);
+    for (size_t i = 0; i < names.count; i++)
+        yoke_text_printf(&list, "%s%s", i > 0 ? ", " : "", names.items[i]);
+    yoke_status_t status =
+        yoke_fail(YOKE_ERR_BAD_INPUT,
+                  "--cluster: there is no file '%s' and no bundled cluster of that name "
+                  "(%s); one line "
+                  "looks like \"2x8xA100-SXM4-80GB + 4x8xV100-SXM2-32GB; nic=100Gb\"",
+                  name, list.size > 0 ? yoke_text_get(&list) : "none is installed");
+    yoke_text_free(&list);
+    yoke_strings_free(&names);
+    return status;
+}
+
+static yoke_status_t load_file(const yoke_catalog_t *catalog, const char *path,
+                               yoke_inventory_t **out_inventory)
+{
     yoke_inventory_t *inventory = NULL;
-    bool line = looks_like_line(file_or_line) && !yoke_file_exists(file_or_line);
-    yoke_status_t status = yoke_catalog_default(&catalog);
-    if (status == YOKE_OK && line)
-        return parse_line(catalog, file_or_line, out_inventory);
-    if (status == YOKE_OK)
-        status = yoke_inventory_read(file_or_line, &inventory);
+    yoke_status_t status = yoke_inventory_read(path, &inventory);
     if (status == YOKE_OK)
         status = yoke_catalog_join_inventory(catalog, inventory);
     if (status != YOKE_OK)
@@ -356,4 +369,44 @@ yoke_status_t yoke_cluster_load(const char *file_or_line,
     else
         *out_inventory = inventory;
     return status;
+}
+
+static yoke_status_t load_bundled(const yoke_catalog_t *catalog, const char *name,
+                                  yoke_inventory_t **out_inventory)
+{
+    yoke_inventory_t *inventory = NULL;
+    char *path = yoke_format("%s/clusters/%s.json", yoke_data_dir(), name);
+    if (path == NULL)
+        return yoke_fail_memory();
+    yoke_status_t status = yoke_file_exists(path) ? load_file(catalog, path, &inventory)
+                                                  : fail_bundled(name);
+    free(path);
+    /* Its own name and not its path, so that a plan is the same everywhere. */
+    if (status == YOKE_OK)
+        status = yoke_set_string(&inventory->name, name);
+    if (status != YOKE_OK)
+        yoke_inventory_free(inventory);
+    else
+        *out_inventory = inventory;
+    return status;
+}
+
+yoke_status_t yoke_cluster_load(const char *cluster, yoke_inventory_t **out_inventory)
+{
+    const yoke_catalog_t *catalog = NULL;
+    yoke_status_t status = yoke_catalog_default(&catalog);
+    if (status != YOKE_OK)
+        return status;
+    if (strcmp(cluster, "-") == 0 || yoke_file_exists(cluster))
+        return load_file(catalog, cluster, out_inventory);
+    if (looks_like_line(cluster))
+        return parse_line(catalog, cluster, out_inventory);
+    if (yoke_directory_exists(cluster))
+        return yoke_fail(YOKE_ERR_BAD_INPUT,
+                         "--cluster: '%s' is a folder; give an inventory document, and "
+                         "`yoke inventory --merge FOLDER` makes one of many",
+                         cluster);
+    if (strchr(cluster, '/') != NULL)
+        return yoke_fail(YOKE_ERR_BAD_INPUT, "--cluster: there is no file '%s'", cluster);
+    return load_bundled(catalog, cluster, out_inventory);
 }

@@ -2,6 +2,7 @@
 /* Selectors, one-line clusters and assumptions. */
 #include "tests/inventory/support.h"
 
+#include "base/file.h"
 #include "inventory/selector.h"
 
 static yoke_inventory_t *cluster(const char *line)
@@ -99,6 +100,27 @@ static void hostile_patterns_end(void **state)
     assert_false(yoke_glob_match("*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
 }
 
+static void bundled_clusters_go_by_name(void **state)
+{
+    (void)state;
+    yoke_inventory_t *inventory = NULL;
+    yoke_strings_t names = {0};
+    must(yoke_data_names("clusters", &names));
+    assert_true(names.count >= 7);
+    for (size_t i = 0; i < names.count; i++) {
+        must(yoke_cluster_load(names.items[i], &inventory));
+        assert_string_equal(inventory->name, names.items[i]);
+        yoke_inventory_free(inventory);
+    }
+    yoke_strings_free(&names);
+    static const char *const bad[] = {"a100-v10", "", ".", "../clusters/a100-v100",
+                                      "none/x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(yoke_cluster_load(bad[i], &inventory), YOKE_ERR_BAD_INPUT);
+    assert_int_equal(yoke_cluster_load("a100-v10", &inventory), YOKE_ERR_BAD_INPUT);
+    assert_non_null(strstr(yoke_last_error(), "a100-v100, four-types-1024"));
+}
+
 static void selectors_count_every_host(void **state)
 {
     (void)state;
@@ -189,7 +211,7 @@ static void bad_lines_are_told(void **state)
         {"2x(600xL4+600xT4)", "more than 1024 devices"},
         {"2x8xL4)", "expected '+'"},
         {"/nonexistent/cluster.json", "/nonexistent/cluster.json"},
-        {"", "read"},
+        {"", "there is no file '' and no bundled cluster"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -260,6 +282,7 @@ int main(void)
         cmocka_unit_test(selectors_match),
         cmocka_unit_test(malformed_selectors_are_told),
         cmocka_unit_test(hostile_patterns_end),
+        cmocka_unit_test(bundled_clusters_go_by_name),
         cmocka_unit_test(selectors_count_every_host),
         cmocka_unit_test(lines_make_clusters),
         cmocka_unit_test(mixed_nodes_and_repeats),
