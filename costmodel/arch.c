@@ -235,6 +235,33 @@ static yoke_status_t read_dtype(arch_import_t *import)
     return YOKE_OK;
 }
 
+/* The file is silent on `name`, and the class's own number was taken for it. */
+static const char *defaulted_key(const arch_import_t *import, const char *name)
+{
+    for (const arch_key_t *key = import->arch->keys; key->name != NULL; key++)
+        if (strcmp(key->name, name) == 0 && (key->flags & ARCH_DEFAULT) != 0 &&
+            key->keys[1] == NULL &&
+            json_object_get(import->config.value, key->keys[0]) == NULL)
+            return key->keys[0];
+    return NULL;
+}
+
+/* A number that is not in the file must not be told as if it were. */
+static yoke_status_t fail_kv_heads(const arch_import_t *import,
+                                   unsigned long long kv_heads, unsigned long long heads)
+{
+    const char *absent = defaulted_key(import, "kv_heads");
+    if (absent == NULL)
+        return yoke_cursor_fail(&import->config, NULL,
+                                "%llu key/value heads do not divide %llu attention heads",
+                                kv_heads, heads);
+    return yoke_cursor_fail(
+        &import->config, NULL,
+        "%s is absent, and %llu key/value heads, the default of %s, do "
+        "not divide %llu attention heads; give it",
+        absent, kv_heads, import->arch->name, heads);
+}
+
 /* Relations that every architecture keeps. */
 static yoke_status_t check_relations(const arch_import_t *import)
 {
@@ -244,9 +271,7 @@ static yoke_status_t check_relations(const arch_import_t *import)
     unsigned long long experts = arch_get(values, "experts"),
                        topk = arch_get(values, "topk");
     if (kv_heads > heads || (kv_heads != 0 && heads % kv_heads != 0))
-        return yoke_cursor_fail(&import->config, NULL,
-                                "%llu key/value heads do not divide %llu attention heads",
-                                kv_heads, heads);
+        return fail_kv_heads(import, kv_heads, heads);
     if (topk > experts)
         return yoke_cursor_fail(&import->config, NULL,
                                 "a token uses %llu experts and a layer has only %llu",

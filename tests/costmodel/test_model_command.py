@@ -142,8 +142,8 @@ def check_exit_codes():
         path = os.path.join(folder, "config.json")
         out_path = os.path.join(folder, "out.json")
         for text, code, said in (
-                ('{"architectures": ["BloomForCausalLM"]}', 4, "LlamaForCausalLM"),
-                ('{"dim": 1, "inter_dim": 2, "n_layers": 3}', 4, "DeepSeek"),
+                ('{"architectures": ["BloomForCausalLM"]}', 3, "LlamaForCausalLM"),
+                ('{"dim": 1, "inter_dim": 2, "n_layers": 3}', 3, "DeepSeek"),
                 ('{"model_type": "llama"}', 3, "hidden_size"),
                 ('{"model_type": "llama",}', 3, "config.json:1:"),
                 ('', 3, "config.json")):

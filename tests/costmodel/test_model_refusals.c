@@ -102,6 +102,9 @@ static void test_impossible(void **state)
                    NULL);
     support_refuse(llama("\"num_key_value_heads\": 3, " GOOD), YOKE_ERR_BAD_INPUT,
                    "3 key/value heads do not divide 2", NULL, NULL);
+    support_refuse("{\"model_type\": \"mistral\", " GOOD "}", YOKE_ERR_BAD_INPUT,
+                   "num_key_value_heads is absent",
+                   "8 key/value heads, the default of MistralForCausalLM", "give it");
     support_refuse(llama("\"tie_word_embeddings\": 1, " GOOD), YOKE_ERR_BAD_INPUT,
                    "/tie_word_embeddings", "true or false", NULL);
     support_refuse("{\"model_type\": \"mixtral\", \"num_local_experts\": 2, "
