@@ -142,8 +142,10 @@ static void list_devices(const choice_t *choice, size_t width, yoke_text_t *out)
                              yoke_show_bytes(device->memory.value, shown));
         else
             yoke_table_cell(table, NULL);
+        /* A bf16 of 0 (V100, T4) is a device that cannot: what it can is in fp16. */
         const yoke_quantity_t *bf16 = &device->compute[YOKE_BF16];
-        cell_rate(table, yoke_known(bf16) ? bf16 : &device->compute[YOKE_FP16], "");
+        bool has_bf16 = yoke_known(bf16) && bf16->value > 0;
+        cell_rate(table, has_bf16 ? bf16 : &device->compute[YOKE_FP16], "");
         cell_rate(table, &device->bandwidth, "B/s");
         cell_rate(table, &device->link_rate, "B/s");
     }
@@ -245,8 +247,9 @@ static void add_figure(const char *label, const yoke_quantity_t *quantity, unit_
     if (!yoke_known(quantity))
         return;
     show_value(quantity->value, unit, shown);
-    add_line(label, shown, yoke_marks_text(quantity->marks, marks), quantity->detail,
-             width, out);
+    bool cannot = unit == UNIT_FLOPS && !(quantity->value > 0);
+    add_line(label, cannot ? "none: cannot compute in it" : shown,
+             yoke_marks_text(quantity->marks, marks), quantity->detail, width, out);
 }
 
 static void add_compute(const yoke_catalog_device_t *device, size_t width,

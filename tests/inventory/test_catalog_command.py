@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,16 @@ def main():
     assert "[disputed]" in shown and "[not re-read]" in shown
     assert "philisun.com" in shown and "450" not in shown
     assert "half" in run("MI250X")
+
+    # A rate of 0 is a device that cannot: the list shows what it can.
+    for device in everything["devices"]:
+        bf16 = device["compute"].get("bf16", {}).get("rate")
+        row = next(line for line in listing.splitlines() if f" {device['name']} " in line)
+        assert not re.search(r" 0 ", row), row
+        if bf16 == 0:
+            shown = run(device["name"])
+            assert "0 FLOP/s" not in re.sub(r"\d0 FLOP/s", "", shown), shown
+            assert re.search(r"^  bf16 +none: cannot compute in it", shown, re.M), shown
 
     assert "near are" in run("RTX4080", code=1)
     assert "near are" not in run("qqq", code=1)
