@@ -16,7 +16,10 @@
 /* Options that every command has, unless its own table defines the same name. */
 static const yoke_option_t common_options[] = {
     {"json", 'o', "FILE",
-     "Write the result as a JSON document to FILE; - is standard output.", "Output"},
+     "Write the result as a JSON document to FILE instead of the text; - is standard "
+     "output. In yoke inventory and yoke plan, -o is --output and the text comes as "
+     "well.",
+     "Output"},
     {"help", 'h', NULL, "Show this help.", NULL},
     {0}};
 

@@ -15,6 +15,10 @@ if [[ $told ]]; then
 fi
 for page in "${pages[@]}"; do
     text=$(mandoc -Tutf8 -Owidth=78 "$page" | sed 's/.\x08//g')
+    if long=$(grep -E '^.{81}' <<<"$text"); then
+        echo "$page: lines of more than 80 columns: $long"
+        status=1
+    fi
     for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" ENVIRONMENT FILES EXAMPLES \
         "SEE ALSO"; do
         if ! grep -qx "$section" <<<"$text"; then
