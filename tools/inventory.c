@@ -64,7 +64,7 @@ static const yoke_option_t options[] = {
      .argument = "WHAT:COUNT",
      .help =
          "Exit with 1 unless there are so many devices that can be used: gpu:8, npu:2, "
-         "any:1, or a selector. Can be repeated.",
+         "any:1 (gpu or npu), cpu:1, or a selector, type:NAME:4. Can be repeated.",
      .heading = "What is asked of it"},
     {.name = "diff",
      .help = "Compare two documents given as arguments; exit with 1 when they differ."},
@@ -73,8 +73,12 @@ static const yoke_option_t options[] = {
          "Explain what was not found: library, call, code. An argument names one probe, "
          "e.g. --why hip; without it, or with all, every probe is explained."},
     {.name = "format",
-     .argument = "FORMAT",
-     .help = "table json yaml slurm k8s hostfile prometheus.",
+     .argument = "table|json|yaml|slurm|k8s|hostfile|mpi|prometheus",
+     .help =
+         "For whom: slurm is gres.conf and the node lines of slurm.conf; k8s a "
+         "features.d file of node-feature-discovery, one block a node; hostfile the file "
+         "of FlagScale (DeepSpeed reads it and ignores type=); mpi that of Open MPI's "
+         "mpirun --hostfile; prometheus a textfile of node_exporter.",
      .heading = "Output"},
     {.name = "json",
      .argument = "FILE",
@@ -151,8 +155,10 @@ static yoke_status_t write_table(const yoke_args_t *args,
     yoke_inventory_print_measurements(&result->measurements, width, &out);
     if (yoke_args_has(args, "why"))
         status = yoke_inventory_print_why(result->inventory, probe, width, &out);
-    else
+    else if (!yoke_args_has(args, "merge"))
         yoke_inventory_print_hint(result->inventory, &out);
+    else if (yoke_inventory_has_fault(result->inventory))
+        yoke_text_add(&out, "\nSomething failed on these nodes: --why says more.\n");
     if (status == YOKE_OK)
         status =
             out.failed ? yoke_fail_memory() : yoke_write_output("-", yoke_text_get(&out));

@@ -99,7 +99,11 @@ yoke_status_t yoke_inventory_print_why(const yoke_inventory_t *inventory,
                                        const char *probe, size_t width, yoke_text_t *out)
 {
     size_t shown = 0;
-    yoke_text_add(out, "\nWhy\n");
+    bool any = false;
+    for (size_t i = 0; i < inventory->node_count; i++)
+        any = any || inventory->nodes[i].finding_count > 0;
+    yoke_text_add(out, any ? "\nWhy\n"
+                           : "\nNothing is recorded of what was asked and not found.\n");
     for (size_t i = 0; i < inventory->node_count; i++) {
         const yoke_node_t *node = &inventory->nodes[i];
         if (inventory->node_count > 1 && node->finding_count > 0)

@@ -100,6 +100,20 @@ static void tell_hosts(const char *what, const yoke_strings_t *hosts)
     free(list);
 }
 
+static void tell_undecided(yoke_inventory_t *const *documents,
+                           const yoke_merge_report_t *report)
+{
+    for (size_t i = 0; i < report->undecided_count; i++) {
+        const yoke_undecided_t *item = &report->undecided[i];
+        fprintf(
+            stderr,
+            "yoke inventory: %s: %s and %s say different things of it and no gathered_at "
+            "tells which is newer; %s is taken, by its content. Leave one of them out\n",
+            item->host, documents[item->taken]->name, documents[item->dropped]->name,
+            documents[item->taken]->name);
+    }
+}
+
 yoke_status_t yoke_inventory_combine(yoke_inventory_t **documents, size_t count,
                                      const char *expect, bool duplicates_are_news,
                                      inventory_result_t *out)
@@ -109,8 +123,11 @@ yoke_status_t yoke_inventory_combine(yoke_inventory_t **documents, size_t count,
         yoke_inventory_merge(documents, count, expect, &out->inventory, &report);
     if (status != YOKE_OK)
         return status;
-    if (duplicates_are_news)
+    if (duplicates_are_news) {
         tell_hosts("given more than once, the newest is taken", &report.duplicates);
+        tell_undecided(documents, &report);
+        out->partial = out->partial || report.undecided_count > 0;
+    }
     tell_hosts("clock more than 5 minutes off the others", &report.skewed);
     tell_hosts("expected but not there", &report.missing);
     tell_hosts("there but not expected", &report.extra);
