@@ -250,9 +250,8 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
                                const yoke_inventory_t *inventory,
                                const yoke_plan_options_t *options, yoke_plan_t **out_plan)
 {
-    static const yoke_plan_options_t defaults = {.struct_size = sizeof defaults,
-                                                 .dtype = YOKE_BF16,
-                                                 .recompute = YOKE_RECOMPUTE_AUTO};
+    yoke_plan_options_t defaults;
+    yoke_plan_options_init(&defaults);
     if (options == NULL)
         options = &defaults;
     if (options->struct_size != sizeof *options)
@@ -260,6 +259,12 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
             YOKE_ERR_USAGE,
             "yoke_plan_options_t.struct_size is %zu, this library expects %zu",
             options->struct_size, sizeof *options);
+    if (options->memory == YOKE_MEMORY_FRACTION &&
+        !(options->memory_fraction > 0 && options->memory_fraction <= 1))
+        return yoke_fail(YOKE_ERR_USAGE,
+                         "yoke_plan_options_t.memory_fraction is %g: it must be above 0 and "
+                         "at most 1",
+                         options->memory_fraction);
     session_t session = {.model = model, .inventory = inventory};
     yoke_status_t status = yoke_problem_new(model, inventory, options, &session.problem);
     if (status != YOKE_OK)

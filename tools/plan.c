@@ -10,6 +10,7 @@
 #include "partition/document.h"
 #include "partition/plan_print.h"
 #include "tools/inputs.h"
+#include "tools/plan_next.h"
 
 static int run(int argc, char **argv);
 
@@ -40,9 +41,8 @@ static const yoke_option_t options[] = {
      .heading = "Job"},
     {.name = "seq", .argument = "TOKENS", .help = "Tokens of a sample. Default: 4096."},
     {.name = "dtype",
-     .argument = "TYPE",
-     .help = "Data type of weights and compute: bf16 (the default), fp16, fp8, fp32, "
-             "tf32, fp64. "
+     .argument = "bf16|fp16|fp8|fp32|tf32|fp64",
+     .help = "Data type of weights and compute. Default: bf16. "
              "Devices that cannot compute in it are left out and named."},
     {.name = "optimizer",
      .argument = "adam|sgd|none",
@@ -109,14 +109,14 @@ const yoke_command_t yoke_plan_command = {
         "time of any plan of its kind and the gap to it. Rates that nobody knows are "
         "asked for, "
         "never guessed.",
-    .examples =
-        "yoke plan -m llama-3.1-8b -c a100-v100 --dtype fp16\n"
-        "    a bundled model on a bundled cluster\n"
-        "yoke plan -m ./config.json -o plan.json \\\n"
-        "    -c \"2x8xH100-SXM5-80GB + 4x8xA100-SXM4-80GB; nic=400Gb\"\n"
-        "    a cluster in one line; keep the plan document\n"
-        "yoke inventory --json this.json && yoke plan -m gpt2 -c this.json --dtype fp32\n"
-        "    on this very machine\n",
+    .examples = "yoke plan -m llama-3.1-8b -c a100-v100 --dtype fp16\n"
+                "    a bundled model on a bundled cluster\n"
+                "yoke plan -m ./config.json -o plan.json \\\n"
+                "    -c \"2x8xH100-SXM5-80GB + 4x8xA100-SXM4-80GB; nic=400Gb\"\n"
+                "    a cluster in one line; keep the plan document\n"
+                "yoke inventory --json here.json && \\\n"
+                "    yoke plan -m gpt2 -c here.json --dtype fp32\n"
+                "    on this very machine\n",
     .options = options,
     .run = run,
 };
@@ -284,13 +284,15 @@ static int read_options(const yoke_args_t *args, yoke_plan_options_t *out, lists
     return 0;
 }
 
-/* The command as typed, with blanks quoted, for made_by. */
+/* The command as typed, quoted as a shell needs it, for made_by. */
 static char *command_text(int argc, char **argv)
 {
     yoke_text_t text = {0};
     yoke_text_add(&text, "yoke plan");
-    for (int i = 1; i < argc; i++)
-        yoke_text_printf(&text, strpbrk(argv[i], " ;()*[]") ? " '%s'" : " %s", argv[i]);
+    for (int i = 1; i < argc; i++) {
+        yoke_text_add(&text, " ");
+        yoke_quote_word(argv[i], &text);
+    }
     char *copy = text.failed ? NULL : yoke_strdup(yoke_text_get(&text));
     yoke_text_free(&text);
     return copy;
@@ -314,6 +316,7 @@ static yoke_status_t write_plan(const yoke_args_t *args, const yoke_plan_t *plan
         return status;
     yoke_text_t text = {0};
     status = yoke_plan_print(plan, model, yoke_terminal_width(), &text);
+    yoke_print_next(args, yoke_terminal_width(), &text);
     if (status == YOKE_OK)
         status = yoke_write_output("-", yoke_text_get(&text));
     yoke_text_free(&text);
@@ -345,7 +348,8 @@ static int run(int argc, char **argv)
     int code = 0;
     if (!yoke_args_parse(&yoke_plan_command, argc, argv, &args, &code))
         return code;
-    yoke_plan_options_t wanted = {.struct_size = sizeof wanted, .dtype = YOKE_BF16};
+    yoke_plan_options_t wanted;
+    yoke_plan_options_init(&wanted);
     lists_t lists = {0};
     char *command = command_text(argc, argv);
     wanted.command = command;

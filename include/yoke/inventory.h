@@ -202,20 +202,35 @@ typedef struct yoke_inventory {
 } yoke_inventory_t;
 
 /**
- * Read a document. Refuses unknown members except "x-*".
+ * Read a document. Refuses unknown members except "x-*". Catalog figures are not joined:
+ * yoke_cluster_load() does that.
+ *
+ * @param path           file; "-": standard input
+ * @param out_inventory  the caller frees it with yoke_inventory_free()
+ * @retval YOKE_OK
  * @retval YOKE_ERR_BAD_INPUT  message has file:line:column or file and JSON pointer
- * @retval YOKE_ERR_SYSTEM     the file cannot be read
+ * @retval YOKE_ERR_NOT_FOUND  no such file
+ * @retval YOKE_ERR_SYSTEM     it is there but cannot be read
+ * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_inventory_read(const char *path, yoke_inventory_t **out_inventory);
-/** The same from memory; `name` is used in messages. */
+/**
+ * The same from memory: `size` bytes, which need not end with a NUL and are not kept.
+ * `name` is used in messages and becomes the inventory's name (a copy).
+ */
 yoke_status_t yoke_inventory_parse(const char *name, const char *data, size_t size,
                                    yoke_inventory_t **out_inventory);
-/** Document text with a final newline; caller frees with free(). */
+/**
+ * Document text with a final newline; the caller frees it with free().
+ * @retval YOKE_OK  @retval YOKE_ERR_NO_MEMORY
+ */
 yoke_status_t yoke_inventory_text(const yoke_inventory_t *inventory, char **out_text);
+/** Free it and all that hangs below; NULL is allowed. */
 void yoke_inventory_free(yoke_inventory_t *inventory);
 
 /**
- * Cluster from a file (inventory document), or from one line:
+ * Cluster from a file (inventory document; "-": standard input), by the name of a bundled
+ * one ("a100-v100"; a file of that name in the working folder goes first), or from one line:
  *   "2x8xA100-SXM4-80GB + 4x8xAscend910B3; nic=100Gb"
  * Each term is NODESxDEVICESxTYPE (a type is matched in the catalog by exact normalised
  * alias); "A+B" inside parentheses mixes types in a node: "2x(4xH100-SXM5-80GB+4xA100-SXM4-80GB)".

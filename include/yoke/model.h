@@ -110,25 +110,43 @@ typedef struct yoke_model {
     void *extra;     /**< kept "x-*" members (opaque) */
 } yoke_model_t;
 
+/** A NULL pointer in place of the options, and one zeroed but for struct_size, mean the
+ *  same: the defaults below. */
 typedef struct yoke_model_options {
-    size_t struct_size;     /**< sizeof(yoke_model_options_t) */
-    bool prediction_layers; /**< make layers of the extra prediction layers too */
+    size_t struct_size;     /**< sizeof(yoke_model_options_t); 0 is refused */
+    bool prediction_layers; /**< make layers of the extra prediction layers too; default: no */
     const char *index;      /**< safetensors index to compare with; NULL: beside the config */
 } yoke_model_options_t;
 
 /**
  * Read a model: a Hugging Face config.json, a folder that holds one, a safetensors file or
  * index beside one, or a yoke-model/1 document (told apart by its content). `options` may be
- * NULL. A bare name ("llama-3.1-8b") that is no file is looked up among the bundled models.
+ * NULL: the defaults. A bare name ("llama-3.1-8b") that is no file is looked up among the
+ * bundled models. "-" is standard input. The caller frees the model with yoke_model_free();
+ * what was noticed while reading stands in its `notices`.
+ * @retval YOKE_OK
  * @retval YOKE_ERR_UNSUPPORTED  unknown architecture; the message lists the known ones
  * @retval YOKE_ERR_BAD_INPUT    malformed, a missing or impossible number
+ * @retval YOKE_ERR_NOT_FOUND    no such file, and no bundled model of that name
+ * @retval YOKE_ERR_SYSTEM       a file is there but cannot be read
+ * @retval YOKE_ERR_USAGE        options->struct_size is too small
+ * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_model_read(const char *path, const yoke_model_options_t *options,
                               yoke_model_t **out_model);
+/**
+ * The same from memory: a config.json or a model document of `size` bytes, which need not
+ * end with a NUL and are not kept; `name` is used in messages and becomes the model's name.
+ * No other file is looked at. Statuses and ownership as of yoke_model_read().
+ */
 yoke_status_t yoke_model_parse(const char *name, const char *data, size_t size,
                                const yoke_model_options_t *options, yoke_model_t **out_model);
-/** Document text with a final newline; caller frees with free(). */
+/**
+ * Document text (yoke-model/1) with a final newline; the caller frees it with free().
+ * @retval YOKE_OK  @retval YOKE_ERR_NO_MEMORY
+ */
 yoke_status_t yoke_model_text(const yoke_model_t *model, char **out_text);
+/** Free it and all that hangs below; NULL is allowed. */
 void yoke_model_free(yoke_model_t *model);
 
 /** Names of the architectures that the importer knows, NULL-terminated; static storage. */

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "yoke/inventory.h"
 #include "yoke/model.h"
 #include "yoke/status.h"
@@ -54,17 +55,25 @@ typedef enum yoke_memory_policy {
 
 typedef enum yoke_choice3 { YOKE_AUTO = 0, YOKE_OFF, YOKE_ON } yoke_choice3_t;
 
+/**
+ * What is planned. Begin with yoke_plan_options_init() and change what you want; a NULL
+ * pointer in place of the options means the same defaults.
+ *
+ * A struct that is only zeroed is NOT the default: its dtype is fp64 (YOKE_FP64 is 0) and
+ * its recompute is "none". All other members mean their default when they are 0 or NULL.
+ * Strings and lists are read during the call only; the caller keeps them.
+ */
 typedef struct yoke_plan_options {
-    size_t struct_size;     /**< sizeof(yoke_plan_options_t) */
+    size_t struct_size;     /**< sizeof(yoke_plan_options_t); any other value is refused */
     uint64_t global_batch;  /**< samples per step; 0: 512 */
     uint64_t sequence;      /**< tokens per sample; 0: 4096 */
     uint64_t micro_batch;   /**< samples; 0: search */
-    yoke_dtype_t dtype;     /**< of compute and weights */
+    yoke_dtype_t dtype;     /**< of compute and weights; default bf16, 0 is fp64 */
     yoke_optimizer_t optimizer;
     yoke_choice3_t sharded_optimizer; /**< split optimizer state over data-parallel ranks */
-    yoke_recompute_t recompute;
-    yoke_memory_policy_t memory;
-    double memory_fraction;
+    yoke_recompute_t recompute;  /**< default auto; 0 is "none" */
+    yoke_memory_policy_t memory; /**< default usable */
+    double memory_fraction; /**< above 0 and at most 1; for YOKE_MEMORY_FRACTION only */
     uint64_t tp;            /**< fixed tensor-parallel degree; 0: search */
     uint64_t dp;            /**< fixed number of replicas of the model; 0: search */
     uint64_t stages;        /**< fixed number of stages; 0: search */
@@ -76,6 +85,15 @@ typedef struct yoke_plan_options {
     uint64_t effort;        /**< search nodes; 0: default. Never a clock */
     const char *command;    /**< for made_by; may be NULL */
 } yoke_plan_options_t;
+
+/** The defaults: bf16, recomputation chosen by the planner, all else as said above. */
+static inline void yoke_plan_options_init(yoke_plan_options_t *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+    options->dtype = YOKE_BF16;
+    options->recompute = YOKE_RECOMPUTE_AUTO;
+}
 
 /** Memory of one device of a replica, by term, at its peak. */
 typedef struct yoke_memory_terms {
@@ -210,19 +228,46 @@ typedef struct yoke_plan {
 
 /**
  * Search the best plan. The result is the same bytes for the same inputs on any machine.
+ *
+ * @param options   NULL: the defaults of yoke_plan_options_init()
+ * @param out_plan  the caller frees it with yoke_plan_free(); it keeps nothing of the model
+ *                  and the inventory, which may be freed before it
+ * @retval YOKE_OK
  * @retval YOKE_ERR_NO            no feasible plan; the message says which constraint, which
  *                                device, how much is missing and the nearest change that fits
  * @retval YOKE_ERR_UNKNOWN_RATE  a device's rate is unknown; the message gives the --assume
- * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  an option cannot be met (bad split, selector)
+ * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  an option cannot be met (bad split, selector,
+ *                                memory_fraction, struct_size)
+ * @retval YOKE_ERR_UNSUPPORTED   more classes of devices than are planned
+ * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_plan_search(const yoke_model_t *model, const yoke_inventory_t *inventory,
                                const yoke_plan_options_t *options, yoke_plan_t **out_plan);
 
-/** Read, write, free. Reading checks the shape of the document, not its truth. */
+/**
+ * Read a plan document. Its shape is checked, not its truth: that is yoke_plan_check().
+ *
+ * @param path      file; "-": standard input
+ * @param out_plan  the caller frees it with yoke_plan_free()
+ * @retval YOKE_OK
+ * @retval YOKE_ERR_BAD_INPUT  message has file:line:column or file and JSON pointer
+ * @retval YOKE_ERR_NOT_FOUND  no such file
+ * @retval YOKE_ERR_SYSTEM     it is there but cannot be read
+ * @retval YOKE_ERR_NO_MEMORY
+ */
 yoke_status_t yoke_plan_read(const char *path, yoke_plan_t **out_plan);
+/**
+ * The same from memory: `size` bytes, which need not end with a NUL and are not kept.
+ * `name` is used in messages and becomes the plan's name (a copy).
+ */
 yoke_status_t yoke_plan_parse(const char *name, const char *data, size_t size,
                               yoke_plan_t **out_plan);
+/**
+ * Document text (yoke-plan/1) with a final newline; the caller frees it with free().
+ * @retval YOKE_OK  @retval YOKE_ERR_NO_MEMORY
+ */
 yoke_status_t yoke_plan_text(const yoke_plan_t *plan, char **out_text);
+/** Free it and all that hangs below; NULL is allowed. */
 void yoke_plan_free(yoke_plan_t *plan);
 
 /**

@@ -22,8 +22,11 @@
 extern "C" {
 #endif
 
+/** A NULL pointer in place of the options, and one zeroed but for struct_size, mean the
+ *  same: the defaults below. */
 typedef struct yoke_probe_options {
-    size_t struct_size; /**< sizeof(yoke_probe_options_t) */
+    size_t struct_size; /**< sizeof(yoke_probe_options_t); a smaller one: only so much of it
+                             is read */
     /** Read sysfs, procfs and /etc below this folder instead of "/". Vendor libraries are
      *  not asked then, only listed. NULL or "": the running machine. */
     const char *sysroot;
@@ -37,10 +40,12 @@ typedef struct yoke_probe_options {
  * Probe the machine. The inventory has one node, without catalog figures. Findings with
  * `fault` set mean that the result is partial; that is not an error of this call.
  *
- * @param options  NULL: all defaults
+ * @param options        NULL: all defaults
+ * @param out_inventory  the caller frees it with yoke_inventory_free()
  * @retval YOKE_OK
  * @retval YOKE_ERR_USAGE   an unknown backend, a timeout that is not a positive number
  * @retval YOKE_ERR_SYSTEM  the sysroot is no folder
+ * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_probe(const yoke_probe_options_t *options,
                          yoke_inventory_t **out_inventory);
@@ -70,11 +75,17 @@ typedef struct yoke_measurements {
  * copy_from with YOKE_SOURCE_MEASURED. A device that cannot be measured becomes a
  * finding.
  *
+ * @param inventory         of yoke_probe() on this machine, changed in place
+ * @param options           NULL: all defaults
+ * @param out_measurements  the caller frees what hangs below with yoke_measurements_free()
  * @retval YOKE_OK
+ * @retval YOKE_ERR_USAGE      an unknown backend, a timeout that is not a positive number
+ * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_measure(yoke_inventory_t *inventory,
                            const yoke_probe_options_t *options,
                            yoke_measurements_t *out_measurements);
+/** Free what hangs below and zero it; an empty one is allowed. */
 void yoke_measurements_free(yoke_measurements_t *measurements);
 
 #ifdef __cplusplus
