@@ -18,8 +18,9 @@ typedef struct entry {
 
 struct yoke_cost_cache {
     const yoke_problem_t *problem;
-    size_t *like;    /* of layer i: the first layer that is equal in all that costs */
-    entry_t **slots; /* open addressing; a power of two */
+    size_t *like;      /* of layer i: the first layer that is equal in all that costs */
+    unsigned *run_end; /* of layer i: the last of the equal layers that follow it */
+    entry_t **slots;   /* open addressing; a power of two */
     size_t capacity, count;
     yoke_scratch_t scratch;
 };
@@ -36,6 +37,13 @@ static void find_equal_layers(const yoke_model_t *model, size_t *like)
     }
 }
 
+static void find_runs(const size_t *like, size_t layers, unsigned *run_end)
+{
+    for (size_t i = layers; i-- > 0;)
+        run_end[i] =
+            i + 1 < layers && like[i + 1] == like[i] ? run_end[i + 1] : (unsigned)i;
+}
+
 yoke_cost_cache_t *yoke_cost_cache_new(const yoke_problem_t *problem)
 {
     size_t layers = problem->model->layer_count;
@@ -46,11 +54,13 @@ yoke_cost_cache_t *yoke_cost_cache_new(const yoke_problem_t *problem)
     cache->capacity = 64;
     cache->slots = calloc(cache->capacity, sizeof(entry_t *));
     cache->like = calloc(layers + 1, sizeof *cache->like);
-    if (cache->slots == NULL || cache->like == NULL) {
+    cache->run_end = calloc(layers + 1, sizeof *cache->run_end);
+    if (cache->slots == NULL || cache->like == NULL || cache->run_end == NULL) {
         yoke_cost_cache_free(cache);
         return NULL;
     }
     find_equal_layers(problem->model, cache->like);
+    find_runs(cache->like, layers, cache->run_end);
     return cache;
 }
 
@@ -70,6 +80,7 @@ void yoke_cost_cache_free(yoke_cost_cache_t *cache)
             entry_free(cache->slots[i]);
     free(cache->slots);
     free(cache->like);
+    free(cache->run_end);
     free(cache->scratch.doubles);
     free(cache->scratch.words);
     free(cache);
@@ -181,6 +192,7 @@ static entry_t *make_entry(const yoke_cost_cache_t *cache, unsigned class_index,
     if (entry == NULL)
         return NULL;
     entry->table.possible = all_can_shard(cache, tp);
+    entry->table.run_end = cache->run_end;
     if (!entry->table.possible)
         return entry;
     single_t *singles = cost_layers(cache, class_index, tp, micro_batch, recompute);

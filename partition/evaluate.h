@@ -85,6 +85,7 @@ typedef struct yoke_cost_table {
     const double *boundary;    /* of layer i at i (not a prefix sum): whole micro-batch bytes */
     const double *logits;      /* of layer i at i */
     const double *working_set; /* of layer i at i */
+    const unsigned *run_end;   /* last of the equal layers that follow layer i, at i */
     double tied;           /* parameters per rank that the head shares with the embedding */
 } yoke_cost_table_t;
 /* NULL: out of memory. A table lives as long as its cache. When it is not `possible`, only that

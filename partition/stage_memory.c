@@ -77,8 +77,9 @@ void yoke_stage_memory(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
     terms.activations =
         (table->activations[stage->last + 1] - table->activations[stage->first]) *
         (double)in_flight;
-    for (unsigned i = stage->first; i <= stage->last; i++) {
-        terms.logits += table->logits[i];
+    for (unsigned i = stage->first, end; i <= stage->last; i = end + 1) {
+        end = table->run_end[i] < stage->last ? table->run_end[i] : stage->last;
+        terms.logits += table->logits[i] * (double)(end - i + 1);
         if (table->working_set[i] > terms.working_set)
             terms.working_set = table->working_set[i];
     }
