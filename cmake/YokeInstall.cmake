@@ -17,17 +17,23 @@ install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
 install(DIRECTORY data/ DESTINATION ${YOKE_DATA_DESTINATION}
-  PATTERN "*.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
+  PATTERN "*.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE PATTERN "README.md" EXCLUDE)
 install(DIRECTORY schema DESTINATION ${YOKE_DATA_DESTINATION}
   FILES_MATCHING PATTERN "*.json")
 
-file(GLOB documents LIST_DIRECTORIES false ${PROJECT_SOURCE_DIR}/docs/*.md)
-foreach(document README.md NEWS.md LICENSE)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${document})
-    list(APPEND documents ${PROJECT_SOURCE_DIR}/${document})
-  endif()
-endforeach()
-install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The documentation in the folders it has in the source, so that its links lead somewhere;
+# schemas and headers are linked to where they are installed.
+install(FILES README.md NEWS.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.json")
+file(RELATIVE_PATH YOKE_DOC_TO_DATA ${CMAKE_INSTALL_FULL_DOCDIR}
+  ${CMAKE_INSTALL_FULL_DATADIR}/yoke)
+file(RELATIVE_PATH YOKE_DOC_TO_INCLUDE ${CMAKE_INSTALL_FULL_DOCDIR}
+  ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  file(CREATE_LINK ${YOKE_DOC_TO_DATA}/schema \"\${folder}/schema\" SYMBOLIC)
+  file(CREATE_LINK ${YOKE_DOC_TO_INCLUDE} \"\${folder}/include\" SYMBOLIC)")
 
 # Manual pages and completion, made by tools/.
 install(FILES ${YOKE_REFERENCE_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -68,6 +68,8 @@ done
 [[ -f $prefix/share/bash-completion/completions/yoke ]] || fail "no completion"
 [[ -f $prefix/share/doc/yoke/LICENSE ]] || fail "no licence"
 [[ -d $prefix/share/yoke/schema ]] || fail "no schemas"
+python3 "$YOKE_SOURCE_DIR/tests/docs/links.py" "$prefix/share/doc/yoke" ||
+    fail "links of the installed documentation"
 
 for file in "$yoke" "$libdir"/libyoke*.so; do
     grep -q "RUNPATH.*\[\$ORIGIN[^:]*\]" <<<"$(readelf -d "$file")" ||

@@ -16,6 +16,11 @@ int main(void)
     yoke_status_t status = yoke_inventory_read("/nonexistent/inventory.json", &inventory);
     if (status == YOKE_OK || strstr(yoke_last_error(), "/nonexistent") == NULL)
         return 1;
+    yoke_plan_options_t options;
+    yoke_plan_options_init(&options);
+    if (options.struct_size != sizeof options || options.dtype != YOKE_BF16 ||
+        options.recompute != YOKE_RECOMPUTE_AUTO || options.exclude != NULL)
+        return 1;
     yoke_plan_t *plan = NULL;
     status = yoke_plan_read("/nonexistent/plan.json", &plan);
     if (status == YOKE_OK)
