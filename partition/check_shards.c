@@ -53,10 +53,11 @@ static bool gather(const examined_t *at, const yoke_extent_t *extent, size_t nth
         const yoke_plan_shard_t *shard =
             find_shard(&at->replica->devices[d], extent->dimension, nth);
         if (shard == NULL) {
-            yoke_faults_add(
-                at->faults, shards_pointer(at, d, pointer),
-                "no shard of %s (0 to %llu); every device of the replica needs one",
-                extent->dimension, (unsigned long long)extent->padded);
+            yoke_faults_add(at->faults, shards_pointer(at, d, pointer),
+                            "no shard of %s (0 to %llu); every device of the replica "
+                            "needs one, or none "
+                            "lists shards and has equal ones",
+                            extent->dimension, (unsigned long long)extent->padded);
             good = false;
             continue;
         }
@@ -80,7 +81,7 @@ static void fault_cover(const examined_t *at, size_t device, const char *what,
     yoke_faults_add(
         at->faults, shards_pointer(at, device, pointer),
         "%s %llu to %llu %s; the shards of a replica must cover 0 to %llu, each part "
-        "on %llu device%s",
+        "on %llu device%s (without any `shards` they are equal)",
         extent->dimension, (unsigned long long)begin, (unsigned long long)end, what,
         (unsigned long long)extent->padded, (unsigned long long)extent->copies,
         extent->copies == 1 ? "" : "s");

@@ -12,7 +12,7 @@
 #define TOLERANCE 1e-6
 
 typedef struct comparison {
-    yoke_faults_t *faults;
+    yoke_faults_t *faults, *stale;
     char place[96]; /* JSON pointer of the object under comparison */
 } comparison_t;
 
@@ -24,7 +24,7 @@ static void compare_number(const comparison_t *at, const char *key, double state
     if (isnan(stated) || fabs(stated - right) <= TOLERANCE * largest)
         return;
     yoke_snprintf(pointer, sizeof pointer, "%s/%s", at->place, key);
-    yoke_faults_add(at->faults, pointer, "states %.12g, and %.12g is right", stated,
+    yoke_faults_add(at->stale, pointer, "states %.12g, and %.12g is right", stated,
                     right);
 }
 
@@ -35,7 +35,7 @@ static void compare_count(const comparison_t *at, const char *key, uint64_t stat
     if (stated == right)
         return;
     yoke_snprintf(pointer, sizeof pointer, "%s/%s", at->place, key);
-    yoke_faults_add(at->faults, pointer, "states %llu, and %llu is right",
+    yoke_faults_add(at->stale, pointer, "states %llu, and %llu is right",
                     (unsigned long long)stated, (unsigned long long)right);
 }
 
@@ -46,7 +46,7 @@ static void compare_string(const comparison_t *at, const char *key, const char *
     if (stated == NULL || (right != NULL && strcmp(stated, right) == 0))
         return;
     yoke_snprintf(pointer, sizeof pointer, "%s/%s", at->place, key);
-    yoke_faults_add(at->faults, pointer, "states \"%s\", and %s%s%s is right", stated,
+    yoke_faults_add(at->stale, pointer, "states \"%s\", and %s%s%s is right", stated,
                     right != NULL ? "\"" : "", right != NULL ? right : "null",
                     right != NULL ? "\"" : "");
 }
@@ -152,9 +152,9 @@ static void compare_groups(comparison_t *at, const yoke_plan_t *stated,
         return;
     at->place[0] = '\0';
     if (stated->group_count != right->group_count)
-        yoke_faults_add(at->faults, "/groups",
-                        "lists %zu groups, and the placement has %zu",
-                        stated->group_count, right->group_count);
+        yoke_faults_add(
+            at->stale, "/groups", "lists %zu group%s, and the placement has %zu",
+            stated->group_count, stated->group_count == 1 ? "" : "s", right->group_count);
     for (size_t i = 0; i < stated->group_count && i < right->group_count; i++) {
         const yoke_plan_group_t *group = &stated->groups[i];
         yoke_snprintf(at->place, sizeof at->place, "/groups/%zu", i);
@@ -162,10 +162,11 @@ static void compare_groups(comparison_t *at, const yoke_plan_t *stated,
         compare_string(at, "transport", group->transport, right->groups[i].transport);
         if (!same_ranks(group, &right->groups[i]))
             yoke_faults_add(
-                at->faults, at->place,
-                "its ranks are not the %zu devices that the placement has in this "
+                at->stale, at->place,
+                "its ranks are not the %zu device%s that the placement has in this "
                 "%s group, in their order",
-                right->groups[i].rank_count, right->groups[i].kind);
+                right->groups[i].rank_count, right->groups[i].rank_count == 1 ? "" : "s",
+                right->groups[i].kind);
     }
 }
 
@@ -179,7 +180,7 @@ static void compare_matches(comparison_t *at, const yoke_plan_t *stated,
             if (strcmp(right->matches[j].type, match->type) == 0)
                 other = &right->matches[j];
         if (other == NULL) {
-            yoke_faults_add(at->faults, at->place,
+            yoke_faults_add(at->stale, at->place,
                             "the cluster has no device of type %s to plan on",
                             match->type);
             continue;
@@ -199,29 +200,30 @@ static void compare_matches(comparison_t *at, const yoke_plan_t *stated,
 /* --- totals ---------------------------------------------------------------------------
  */
 
-static void compare_inputs(comparison_t *at, const yoke_plan_t *stated,
-                           const yoke_plan_t *right)
+/* Every device that does not fit has its own line. */
+static void compare_feasible(const comparison_t *at, const yoke_plan_t *stated,
+                             const yoke_plan_t *right)
 {
-    at->place[0] = '\0';
-    if (stated->model_digest != NULL &&
-        strcmp(stated->model_digest, right->model_digest) != 0)
-        yoke_faults_add(
-            at->faults, "/model/digest",
-            "the plan was made for another model than the one given (%s, and it is "
-            "%s); give that one, or plan again",
-            stated->model_digest, right->model_digest);
-    if (stated->inventory_digest != NULL &&
-        strcmp(stated->inventory_digest, right->inventory_digest) != 0)
-        yoke_faults_add(
-            at->faults, "/inventory/digest",
-            "the plan was made for another cluster, or other figures of it, than "
-            "the one given (%s, and it is %s); give that one with the same "
-            "--assume, or plan again",
-            stated->inventory_digest, right->inventory_digest);
-    if (stated->feasible && !right->feasible)
-        return; /* every device that does not fit has its own line */
-    if (stated->feasible != right->feasible)
-        yoke_faults_add(at->faults, "/feasible", "states false, and the plan fits");
+    if (!stated->feasible && right->feasible)
+        yoke_faults_add(at->stale, "/feasible", "states false, and the plan fits");
+}
+
+static void compare_runtimes(const comparison_t *at, const yoke_plan_t *stated,
+                             const yoke_plan_t *right)
+{
+    bool same = stated->runnable_in_count == right->runnable_in_count;
+    if (stated->runnable_in_count == 0)
+        return;
+    for (size_t i = 0; same && i < stated->runnable_in_count; i++)
+        same = strcmp(stated->runnable_in[i], right->runnable_in[i]) == 0;
+    if (same)
+        return;
+    yoke_text_t list = {0};
+    for (size_t i = 0; i < right->runnable_in_count; i++)
+        yoke_text_printf(&list, "%s%s", i > 0 ? ", " : "", right->runnable_in[i]);
+    yoke_faults_add(at->stale, "/runnable_in", "the placement can run in %s",
+                    yoke_text_get(&list));
+    yoke_text_free(&list);
 }
 
 static void compare_bound(const comparison_t *at, const yoke_plan_t *stated,
@@ -230,16 +232,16 @@ static void compare_bound(const comparison_t *at, const yoke_plan_t *stated,
     double time = right->iteration_time;
     if (stated->bound_time > time * (1 + TOLERANCE))
         yoke_faults_add(
-            at->faults, "/bound/iteration_time",
+            at->stale, "/bound/iteration_time",
             "%.12g is above the plan's own %.12g; a bound is at most any plan's time",
             stated->bound_time, time);
     if (stated->bound_time > 0 && !isnan(stated->bound_gap) &&
         fabs(stated->bound_gap - (time / stated->bound_time - 1)) > 2 * TOLERANCE)
-        yoke_faults_add(at->faults, "/bound/gap", "states %.12g, and %.12g is right",
+        yoke_faults_add(at->stale, "/bound/gap", "states %.12g, and %.12g is right",
                         stated->bound_gap, time / stated->bound_time - 1);
     if (stated->iteration_time_low > time * (1 + TOLERANCE) ||
         stated->iteration_time_high < time * (1 - TOLERANCE))
-        yoke_faults_add(at->faults, "/predicted/iteration_time_range",
+        yoke_faults_add(at->stale, "/predicted/iteration_time_range",
                         "%.12g to %.12g does not hold the time itself, %.12g",
                         stated->iteration_time_low, stated->iteration_time_high, time);
 }
@@ -255,20 +257,22 @@ static void compare_totals(comparison_t *at, const yoke_plan_t *stated,
                    right->tokens_per_second);
     compare_number(at, "utilisation", stated->utilisation, right->utilisation);
     yoke_snprintf(at->place, sizeof at->place, "/schedule");
-    compare_string(at, "name", stated->schedule, right->schedule);
     if (stated->schedule_micro_batches != 0)
         compare_count(at, "micro_batches", stated->schedule_micro_batches,
                       right->schedule_micro_batches);
     if (stated->schedule_chunks != 0)
         compare_count(at, "chunks", stated->schedule_chunks, right->schedule_chunks);
     compare_bound(at, stated, right);
+    at->place[0] = '\0';
+    compare_string(at, "limited_by", stated->limited_by, right->limited_by);
+    compare_feasible(at, stated, right);
+    compare_runtimes(at, stated, right);
 }
 
 void yoke_check_values(const yoke_plan_t *stated, const yoke_plan_t *right,
-                       yoke_faults_t *faults)
+                       yoke_faults_t *faults, yoke_faults_t *stale)
 {
-    comparison_t at = {.faults = faults};
-    compare_inputs(&at, stated, right);
+    comparison_t at = {.faults = faults, .stale = stale};
     compare_totals(&at, stated, right);
     compare_pipelines(&at, stated, right);
     compare_groups(&at, stated, right);

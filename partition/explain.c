@@ -26,8 +26,10 @@ static void explain_type(const yoke_plan_match_t *match, size_t width, yoke_text
     yoke_text_t line = {0};
     if (match->used == 0) {
         yoke_text_printf(
-            &line, "%s: none of its %llu devices is used; see 'Left out' for the reason.",
-            match->type, (unsigned long long)match->devices);
+            &line,
+            "%s: none of its %llu device%s is used; see 'Left out' for the reason.",
+            match->type, (unsigned long long)match->devices,
+            match->devices == 1 ? "" : "s");
     } else if (!isnan(match->compute_share) && !isnan(match->memory_share)) {
         yoke_text_printf(&line,
                          "%s: does %.0f%% of the work, %s its %.0f%% of the cluster's "

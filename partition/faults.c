@@ -6,7 +6,7 @@
 
 void yoke_faults_add(yoke_faults_t *faults, const char *pointer, const char *format, ...)
 {
-    if (faults->count++ >= YOKE_FAULTS_SHOWN)
+    if (faults->count++ >= YOKE_FAULTS_SHOWN && !faults->all)
         return;
     va_list args;
     va_start(args, format);

@@ -9,7 +9,8 @@
 
 typedef struct yoke_faults {
     yoke_text_t lines;
-    size_t count; /* those past the first YOKE_FAULTS_SHOWN are counted, not kept */
+    size_t count; /* those past the first YOKE_FAULTS_SHOWN are counted, not kept... */
+    bool all;     /* ...unless all of them are wanted */
 } yoke_faults_t;
 enum { YOKE_FAULTS_SHOWN = 200 };
 

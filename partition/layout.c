@@ -84,8 +84,9 @@ static void fault_degrees(const resolver_t *at, const yoke_plan_replica_t *from)
     if (from->tp != from->device_count) {
         yoke_snprintf(pointer, sizeof pointer, "%s/tp", place);
         yoke_faults_add(at->faults, pointer,
-                        "tp is %llu and %zu devices are listed; both must be the same",
-                        (unsigned long long)from->tp, from->device_count);
+                        "tp is %llu and %zu device%s listed; both must be the same",
+                        (unsigned long long)from->tp, from->device_count,
+                        from->device_count == 1 ? " is" : "s are");
     }
     if (from->cp != 1 || from->ep != 1) {
         yoke_snprintf(pointer, sizeof pointer, "%s/%s", place,

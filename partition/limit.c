@@ -98,12 +98,13 @@ static void describe(const yoke_plan_t *plan, const yoke_limit_t *limit, yoke_te
         add_stage(plan, limit->sync_pipeline, limit->sync_stage, out);
         yoke_text_printf(out, ": %.1f%% of the step", 100 * limit->sync);
     } else {
-        yoke_text_printf(
-            out,
-            "filling and draining the pipeline: %llu micro-batches through "
-            "%zu stages, and the busiest, ",
-            (unsigned long long)plan->pipelines[limit->pipeline].micro_batches,
-            plan->pipelines[limit->pipeline].stage_count);
+        uint64_t steps = plan->pipelines[limit->pipeline].micro_batches;
+        size_t stages = plan->pipelines[limit->pipeline].stage_count;
+        yoke_text_printf(out,
+                         "filling and draining the pipeline: %llu micro-batch%s through "
+                         "%zu stage%s, and the busiest, ",
+                         (unsigned long long)steps, steps == 1 ? "" : "es", stages,
+                         stages == 1 ? "" : "s");
         add_stage(plan, limit->pipeline, limit->stage, out);
         yoke_text_printf(out, ", computes %.1f%% of the step", 100 * limit->compute);
     }

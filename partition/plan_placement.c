@@ -194,9 +194,10 @@ static void print_title(const yoke_plan_t *plan, size_t kind, size_t times, size
     else
         yoke_text_add(&title, "One pipeline: ");
     yoke_text_printf(&title,
-                     "%zu stage%s, %llu micro-batches of %llu sample%s, recomputation %s",
+                     "%zu stage%s, %llu micro-batch%s of %llu sample%s, recomputation %s",
                      pipeline->stage_count, pipeline->stage_count == 1 ? "" : "s",
                      (unsigned long long)pipeline->micro_batches,
+                     pipeline->micro_batches == 1 ? "" : "es",
                      (unsigned long long)samples, samples == 1 ? "" : "s",
                      mixed ? "by stage" : (recompute != NULL ? recompute : "none"));
     yoke_print_paragraph(yoke_text_get(&title), width, 2, text);

@@ -59,16 +59,17 @@ static void add_times(const yoke_plan_t *plan, yoke_text_t *line)
 void yoke_print_answer(const yoke_plan_t *plan, size_t width, yoke_text_t *text)
 {
     yoke_text_t line = {0};
+    size_t devices = count_devices(plan);
     if (!plan->feasible)
         yoke_text_add(&line, "DOES NOT FIT in memory. ");
     add_times(plan, &line);
     yoke_print_paragraph(yoke_text_get(&line), width, 0, text);
     yoke_text_free(&line);
     yoke_text_printf(
-        &line, "%s on %s: %zu devices, batch %llu x %llu tokens, %s, %s%s, memory %s",
+        &line, "%s on %s: %zu device%s, batch %llu x %llu tokens, %s, %s%s, memory %s",
         plan->model_name != NULL ? plan->model_name : "unnamed model",
-        plan->inventory_name != NULL ? plan->inventory_name : "unnamed cluster",
-        count_devices(plan), (unsigned long long)plan->global_batch,
+        plan->inventory_name != NULL ? plan->inventory_name : "unnamed cluster", devices,
+        devices == 1 ? "" : "s", (unsigned long long)plan->global_batch,
         (unsigned long long)plan->sequence, yoke_dtype_name(plan->dtype),
         yoke_optimizer_name(plan->optimizer),
         plan->sharded_optimizer ? " with sharded state" : "",
@@ -231,14 +232,6 @@ static void print_limit(const yoke_plan_t *plan, size_t width, yoke_text_t *text
     yoke_text_free(&line);
 }
 
-static void print_next(yoke_text_t *text)
-{
-    yoke_print_heading("Next (with the plan written by -o plan.json)", text);
-    yoke_text_add(text, "  yoke explain plan.json    why, in words\n"
-                        "  yoke simulate plan.json   the step as a timeline\n"
-                        "  yoke check plan.json      after editing it by hand\n");
-}
-
 yoke_status_t yoke_plan_print(const yoke_plan_t *plan, const yoke_model_t *model,
                               size_t width, yoke_text_t *text)
 {
@@ -250,6 +243,5 @@ yoke_status_t yoke_plan_print(const yoke_plan_t *plan, const yoke_model_t *model
     yoke_print_alternatives(plan, width, text);
     yoke_print_unused(plan, width, text);
     yoke_print_notes(plan, width, text);
-    print_next(text);
     return text->failed ? yoke_fail_memory() : YOKE_OK;
 }

@@ -19,9 +19,10 @@ static const yoke_option_t options[] = {
     {.name = "model",
      .letter = 'm',
      .argument = "MODEL",
-     .help = "With --cluster: compute times and memory anew on this model. Without both, "
-             "what "
-             "the document states is explained.",
+     .help =
+         "Compute times and memory anew, on this model and on the cluster of --cluster "
+         "(where one is not given: that of the command that made the plan). Without "
+         "both, what the document states is explained.",
      .heading = "Inputs"},
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
@@ -119,7 +120,7 @@ static void note_difference(const yoke_plan_t *stated, const yoke_plan_t *anew,
     yoke_text_printf(
         &line,
         "Note: the document states a step of %s; with the model and the cluster "
-        "given it is %s. yoke check lists every difference.",
+        "given it is %s. yoke check --strict lists every difference.",
         yoke_show_seconds(stated->iteration_time, before),
         yoke_show_seconds(anew->iteration_time, after));
     yoke_print_paragraph(yoke_text_get(&line), width, 0, text);
@@ -149,14 +150,18 @@ static yoke_status_t write_explanation(const yoke_args_t *args, const char *path
 /* --- command
  * ----------------------------------------------------------------------------- */
 
-static yoke_status_t explain(const yoke_args_t *args, const char *path, size_t width)
+static yoke_status_t explain(yoke_args_t *args, const char *path, size_t width)
 {
     yoke_plan_t *stated = NULL, *anew = NULL;
     yoke_model_t *model = NULL;
     yoke_inventory_t *inventory = NULL;
+    yoke_strings_t words = {0};
+    bool compute = yoke_args_has(args, "model") || yoke_args_has(args, "cluster");
     yoke_status_t status = yoke_plan_read(path, &stated);
-    if (status == YOKE_OK && yoke_args_value(args, "model") != NULL) {
-        status = yoke_input_model(args, &model);
+    if (status == YOKE_OK && compute) {
+        status = yoke_input_from_plan(args, stated, &words);
+        if (status == YOKE_OK)
+            status = yoke_input_model(args, &model);
         if (status == YOKE_OK)
             status = yoke_input_cluster(args, &inventory);
         if (status == YOKE_OK)
@@ -168,6 +173,7 @@ static yoke_status_t explain(const yoke_args_t *args, const char *path, size_t w
     yoke_plan_free(anew);
     yoke_inventory_free(inventory);
     yoke_model_free(model);
+    yoke_strings_free(&words);
     return status;
 }
 
@@ -190,16 +196,10 @@ static int run(int argc, char **argv)
     int code = 0;
     if (!yoke_args_parse(&yoke_explain_command, argc, argv, &args, &code))
         return code;
-    bool model = yoke_args_value(&args, "model") != NULL;
-    bool cluster = yoke_args_value(&args, "cluster") != NULL;
     if (args.positional_count != 1)
         code = yoke_usage_error(&yoke_explain_command, "%s",
                                 args.positional_count == 0 ? "no plan is given"
                                                            : "give one plan at a time");
-    else if (model != cluster)
-        code = yoke_usage_error(&yoke_explain_command,
-                                "--model and --cluster go together; --%s is missing",
-                                model ? "cluster" : "model");
     else
         code = read_width(&args, &width);
     if (code == 0)

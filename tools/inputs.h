@@ -5,9 +5,11 @@
 /* The inputs that plan, explain, check and simulate share: --model, --cluster, --assume.
  */
 
+#include "base/text.h"
 #include "tools/cli.h"
 #include "yoke/inventory.h"
 #include "yoke/model.h"
+#include "yoke/plan.h"
 
 /* Rows for the option tables. */
 #define YOKE_OPTION_MODEL                                                                \
@@ -28,7 +30,8 @@
     {                                                                                    \
         .name = "assume", .argument = "SELECTOR:KEY=VALUE,...",                          \
         .help =                                                                          \
-            "Fill an unknown for this run, e.g. 'type:BW1000:bf16=300T,hbm=1.6T'. "      \
+            "Fill an unknown for this run, e.g. "                                        \
+            "'type:BW1000:bf16=300T,hbm=1.6T,memory=64GiB'. "                            \
             "Keys: "                                                                     \
             "fp64 fp32 tf32 fp16 bf16 fp8 int8 hbm memory link nic. Can be repeated."    \
     }
@@ -47,5 +50,18 @@ yoke_status_t yoke_input_model(const yoke_args_t *args, yoke_model_t **out_model
 /* --cluster (required), with every --assume applied. */
 yoke_status_t yoke_input_cluster(const yoke_args_t *args,
                                  yoke_inventory_t **out_inventory);
+
+/*
+ * --model and --cluster, where the command line leaves them out, as the plan's own command
+ * had them, the cluster with its --assume and --catalog; says so on standard error. Paths
+ * are relative to the current folder; a plan's digests guard against another input behind
+ * the same name. The values stand in `out_words`, which must outlive the arguments and is
+ * freed by the caller, also when it fails.
+ * @retval YOKE_ERR_USAGE  one is missing and the plan does not say it, or says "-"
+ */
+yoke_status_t yoke_input_from_plan(yoke_args_t *args, const yoke_plan_t *plan,
+                                   yoke_strings_t *out_words);
+/* A word as a shell would need it: quoted where it holds more than letters and digits. */
+void yoke_quote_word(const char *word, yoke_text_t *out);
 
 #endif

@@ -16,9 +16,9 @@ static const yoke_option_t options[] = {
     {.name = "model",
      .letter = 'm',
      .argument = "MODEL",
-     .help =
-         "Hugging Face config.json (or its folder), a model document, or the name of a "
-         "bundled model such as llama-3.1-8b.",
+     .help = "Hugging Face config.json (or its folder), a model document, or the name of "
+             "a bundled model such as llama-3.1-8b. Default: as in the command that made "
+             "the plan; so for --cluster, with its --assume and --catalog.",
      .heading = "Inputs"},
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
@@ -48,7 +48,7 @@ static const yoke_option_t options[] = {
 const yoke_command_t yoke_simulate_command = {
     .name = "simulate",
     .summary = "one step of a plan as a timeline, with what every stage waits for",
-    .usage = "yoke simulate PLAN --model MODEL --cluster CLUSTER [options]",
+    .usage = "yoke simulate PLAN [--model MODEL] [--cluster CLUSTER] [options]",
     .description =
         "Runs the event simulator on the plan and prints the time of the step, how long "
         "every "
@@ -56,8 +56,8 @@ const yoke_command_t yoke_simulate_command = {
         "computed "
         "from model and cluster; those that the document states are not used.\n\n"
         "With --slow it answers what a slow device costs while the plan stays as it is.",
-    .examples = "yoke simulate plan.json -m llama-3.1-8b -c a100-v100\n"
-                "    timeline of the step\n"
+    .examples = "yoke simulate plan.json\n"
+                "    timeline of the step of a plan that yoke plan wrote\n"
                 "yoke simulate plan.json -m llama-3.1-8b -c a100-v100 \\\n"
                 "    --slow host:v100-01=0.8 --trace step.json\n"
                 "    one host a fifth slower, and a trace for Perfetto\n",
@@ -175,14 +175,16 @@ static yoke_status_t run_and_write(const wish_t *wish, const char *path,
     return status;
 }
 
-static yoke_status_t simulate(const yoke_args_t *args, const wish_t *wish,
-                              const char *path)
+static yoke_status_t simulate(yoke_args_t *args, const wish_t *wish, const char *path)
 {
     yoke_plan_t *plan = NULL, *anew = NULL;
     yoke_model_t *model = NULL;
     yoke_inventory_t *inventory = NULL;
+    yoke_strings_t words = {0};
     yoke_replay_t replay = {0};
     yoke_status_t status = yoke_plan_read(path, &plan);
+    if (status == YOKE_OK)
+        status = yoke_input_from_plan(args, plan, &words);
     if (status == YOKE_OK)
         status = yoke_input_model(args, &model);
     if (status == YOKE_OK)
@@ -200,6 +202,7 @@ static yoke_status_t simulate(const yoke_args_t *args, const wish_t *wish,
     yoke_model_free(model);
     yoke_plan_free(anew);
     yoke_plan_free(plan);
+    yoke_strings_free(&words);
     return status;
 }
 
@@ -274,10 +277,6 @@ static int run(int argc, char **argv)
         code = yoke_usage_error(&yoke_simulate_command, "%s",
                                 args.positional_count == 0 ? "no plan is given"
                                                            : "give one plan at a time");
-    else if (yoke_args_value(&args, "model") == NULL)
-        code = yoke_usage_error(&yoke_simulate_command, "--model is missing");
-    else if (yoke_args_value(&args, "cluster") == NULL)
-        code = yoke_usage_error(&yoke_simulate_command, "--cluster is missing");
     else
         code = read_wish(&args, &wish);
     if (code == 0)

@@ -8,7 +8,8 @@
 #include "partition/plan_print.h"
 #include "tools/simulate_record.h"
 
-#define LABEL 9 /* "  12.34 |" */
+#define LABEL 9    /* "  12.34 |" */
+#define NARROW 3.0 /* columns below which micro-batches are drawn together */
 
 /* --- record
  * ------------------------------------------------------------------------------ */
@@ -98,10 +99,8 @@ size_t yoke_timeline_columns(size_t width)
 }
 
 /* The kind with most of the column's time; idle when nothing fills half of it. */
-static char column_letter(const yoke_record_t *record, const yoke_stage_record_t *stage,
-                          size_t column)
+static char column_letter(const yoke_record_t *record, const double *times)
 {
-    const double *times = &stage->columns[column * YOKE_ROW_KINDS];
     double total = 0, most = 0;
     char letter = '.';
     for (size_t k = 0; k < YOKE_ROW_KINDS; k++) {
@@ -114,18 +113,63 @@ static char column_letter(const yoke_record_t *record, const yoke_stage_record_t
     return total * 2 < record->step / (double)record->columns ? '.' : letter;
 }
 
-static void print_row(const yoke_record_t *record, size_t pipeline, size_t stage,
-                      yoke_text_t *out)
+/* Time that letters of a row still owe to each kind, in columns. */
+typedef struct debt {
+    double kinds[YOKE_ROW_KINDS], idle;
+} debt_t;
+
+/*
+ * Where a column holds more than one thing happening, what is owed most is drawn, of what
+ * there is in the column. What is owed to idle stays within half a column, so that its
+ * letters in any part of the row are as many as its time, to one column.
+ */
+static char owed_letter(const yoke_record_t *record, const double *times, debt_t *debt)
+{
+    const double width = record->step / (double)record->columns;
+    double total = 0;
+    size_t most = YOKE_ROW_KINDS;
+    for (size_t k = 0; k < YOKE_ROW_KINDS; k++) {
+        total += times[k];
+        debt->kinds[k] += times[k] / width;
+        if (times[k] > 0 &&
+            (most == YOKE_ROW_KINDS || debt->kinds[k] > debt->kinds[most]))
+            most = k;
+    }
+    debt->idle += total < width ? 1 - total / width : 0;
+    if (debt->idle >= 0.5 || most == YOKE_ROW_KINDS) {
+        debt->idle -= 1;
+        return '.';
+    }
+    debt->kinds[most] -= 1;
+    return "FB=#"[most];
+}
+
+/* Is one micro-batch of the row too narrow to be drawn by itself? */
+static bool is_narrow(const yoke_plan_t *plan, const yoke_record_t *record,
+                      size_t pipeline, const yoke_stage_record_t *row)
+{
+    double columns = row->compute / record->step * (double)record->columns;
+    return columns < NARROW * (double)plan->pipelines[pipeline].micro_batches;
+}
+
+static void print_row(const yoke_plan_t *plan, const yoke_record_t *record,
+                      size_t pipeline, size_t stage, bool *narrow, yoke_text_t *out)
 {
     char label[32];
+    debt_t debt = {{0}, 0};
     yoke_snprintf(label, sizeof label, "%zu.%zu", pipeline, stage);
     yoke_text_printf(out, "%7s |", label);
     const yoke_stage_record_t *row = &record->stages[record->first[pipeline] + stage];
+    bool together = is_narrow(plan, record, pipeline, row);
     for (size_t c = 0; c < record->columns; c++) {
-        char letter[2] = {column_letter(record, row, c), '\0'};
+        const double *times = &row->columns[c * YOKE_ROW_KINDS];
+        char letter[2] = {together ? owed_letter(record, times, &debt)
+                                   : column_letter(record, times),
+                          '\0'};
         yoke_text_add(out, letter);
     }
     yoke_text_add(out, "|\n");
+    *narrow = *narrow || together;
 }
 
 static void print_scale(const yoke_record_t *record, yoke_text_t *out)
@@ -175,13 +219,14 @@ static void print_table(const yoke_plan_t *plan, const yoke_record_t *record, bo
 void yoke_timeline_print(const yoke_plan_t *plan, const yoke_record_t *record, bool all,
                          size_t width, yoke_text_t *out)
 {
+    bool narrow = false;
     print_table(plan, record, all, width, out);
     yoke_text_add(out, "\n");
     for (size_t p = 0; p < plan->pipeline_count; p++) {
         if (!shown(plan, p, all))
             continue;
         for (size_t s = 0; s < plan->pipelines[p].stage_count; s++)
-            print_row(record, p, s, out);
+            print_row(plan, record, p, s, &narrow, out);
     }
     print_scale(record, out);
     yoke_text_add(
@@ -190,4 +235,10 @@ void yoke_timeline_print(const yoke_plan_t *plan, const yoke_record_t *record, b
     if (!all)
         yoke_text_add(out, "; of equal pipelines the first");
     yoke_text_add(out, "\n");
+    if (narrow)
+        yoke_print_paragraph(
+            "where a micro-batch is narrower than 3 columns, micro-batches "
+            "are drawn together: a row has as many of each letter as its "
+            "time, in about the right place; --trace has every one",
+            width, 2, out);
 }

@@ -271,14 +271,40 @@ yoke_status_t yoke_plan_text(const yoke_plan_t *plan, char **out_text);
 void yoke_plan_free(yoke_plan_t *plan);
 
 /**
- * Validate a plan (also one written by hand) against model and cluster: every layer exactly
- * once in each pipeline and in order, devices exist and are used once, shards cover each
- * dimension, batch adds up, memory fits, times agree with the simulator. All faults are
- * collected in `*out_faults` (lines, caller frees; NULL when there are none).
+ * Validate a plan (also one written by hand) against model and cluster: it was made for
+ * these, every layer exactly once in each pipeline and in order, devices exist and are used
+ * once, shards cover each dimension, batch adds up, memory fits (computed, not believed).
+ * All faults are collected in `*out_faults` (lines "/json/pointer: what is wrong", caller
+ * frees; NULL when there are none).
  * @retval YOKE_OK  valid   @retval YOKE_ERR_NO  faults found
  */
 yoke_status_t yoke_plan_check(const yoke_plan_t *plan, const yoke_model_t *model,
                               const yoke_inventory_t *inventory, char **out_faults);
+
+/**
+ * The same, and in `*out_stale` (lines, caller frees; NULL when there are none) every figure
+ * that the plan states of its placement - times, memory, shares, groups, match, gap, ... -
+ * and that is not the simulator's. They do not make a plan invalid: nothing starts from them,
+ * and yoke_plan_renew() makes them new. A plan that was searched has none; one that was edited
+ * by hand has many. They are looked for only where the placement can be simulated.
+ * @retval YOKE_OK  valid, with or without stale figures   @retval YOKE_ERR_NO  faults found
+ */
+yoke_status_t yoke_plan_check_figures(const yoke_plan_t *plan, const yoke_model_t *model,
+                                      const yoke_inventory_t *inventory, char **out_faults,
+                                      char **out_stale);
+
+/**
+ * The plan of the same placement with every figure made new: times and their range, memory,
+ * shards (the equal ones), groups, match, sensitivity, digests, unused devices, notes. What
+ * only a search can say of a plan - the bound and the alternatives - is left out, and a note
+ * says so. "x-*" members are kept. Check the plan first: the result of one that does not fit
+ * says `feasible` false.
+ * @param command  for made_by; NULL: that of `plan`
+ * @retval YOKE_ERR_BAD_INPUT  the placement is not well formed; the message is the first fault
+ */
+yoke_status_t yoke_plan_renew(const yoke_plan_t *plan, const yoke_model_t *model,
+                              const yoke_inventory_t *inventory, const char *command,
+                              yoke_plan_t **out_plan);
 
 #ifdef __cplusplus
 }

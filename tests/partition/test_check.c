@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static json_t *full_tree(void)
     return root;
 }
 
-/* Checks a tree; the faults are the caller's to free. */
+/* Checks a tree, strictly: stale figures are faults. They are the caller's to free. */
 static yoke_status_t check(const json_t *root, char **out_faults)
 {
     yoke_plan_t *plan = NULL;
@@ -61,9 +62,26 @@ static yoke_status_t check(const json_t *root, char **out_faults)
     yoke_status_t status = fixture_parse(root, &plan);
     if (status != YOKE_OK)
         return status;
-    status = yoke_plan_check(plan, model, cluster, out_faults);
+    char *faults = NULL, *stale = NULL;
+    status = yoke_plan_check_figures(plan, model, cluster, &faults, &stale);
+    assert_true(status != YOKE_OK || faults == NULL);
+    if (faults != NULL || stale != NULL) {
+        *out_faults =
+            yoke_format("%s%s", faults != NULL ? faults : "", stale != NULL ? stale : "");
+        status = YOKE_ERR_NO;
+    }
+    free(faults);
+    free(stale);
     yoke_plan_free(plan);
     return status;
+}
+
+static unsigned count_lines(const char *text)
+{
+    unsigned lines = 0;
+    for (; text != NULL && *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
 }
 
 static void assert_valid(const json_t *root)
@@ -251,6 +269,10 @@ static void finds_wrong_figures(void **state)
         {STAGE1 "/replicas/1/devices/0/type", "\"Fast-80\"", NULL, NULL,
          "states \"Fast-80\", and \"Large-64\" is right"},
         {"/feasible", "false", NULL, NULL, "/feasible: states false, and the plan fits"},
+        {"/limited_by", "\"the weather\"", NULL, NULL,
+         "/limited_by: states \"the weather\", and \"compute of pipeline 0 stage "},
+        {"/runnable_in", "[\"yoke\", \"megatron\"]", NULL, NULL,
+         "/runnable_in: the placement can run in yoke"},
         {"/model/digest", "\"fnv1a64:0\"", NULL, NULL,
          "/model/digest: the plan was made for another model"},
         {"/inventory/digest", "\"fnv1a64:0\"", NULL, NULL,
@@ -260,7 +282,7 @@ static void finds_wrong_figures(void **state)
         {"/groups/0/transport", "\"nic\"", NULL, NULL,
          "/groups/0/transport: states \"nic\""},
         {"/groups", "[{\"kind\": \"tensor\", \"ranks\": []}]", NULL, NULL,
-         "/groups: lists 1 groups, and the placement has 3"},
+         "/groups: lists 1 group, and the placement has 3"},
         {"/match/0/used", "1", NULL, NULL, "/match/0/used: states 1, and 2 is right"},
         {"/match/0/type", "\"X\"", NULL, NULL,
          "/match/0: the cluster has no device of type X"},
@@ -305,12 +327,134 @@ static void collects_all_faults(void **state)
     fixture_set(root, STAGE0 "/replicas/0/devices/1/device", "\"a1/gpu9\"");
     fixture_set(root, "/job/global_batch", "32");
     assert_int_equal(check(root, &faults), YOKE_ERR_NO);
-    unsigned lines = 0;
-    for (const char *at = faults; *at != '\0'; at++)
-        lines += *at == '\n';
-    assert_int_equal(lines, 3);
+    assert_int_equal(count_lines(faults), 3);
     free(faults);
     json_decref(root);
+}
+
+/* --- faults and stale figures apart
+ * ------------------------------------------------------ */
+
+/* Findings after a change: of which kind they must be. */
+static void assert_kind(const char *pointer, const char *value, bool fault)
+{
+    yoke_plan_t *plan = NULL;
+    char *faults = NULL, *stale = NULL, *only = NULL;
+    json_t *root = full_tree();
+    fixture_set(root, pointer, value);
+    assert_int_equal(fixture_parse(root, &plan), YOKE_OK);
+    yoke_status_t wanted = fault ? YOKE_ERR_NO : YOKE_OK;
+    if (yoke_plan_check(plan, model, cluster, &only) != wanted ||
+        yoke_plan_check_figures(plan, model, cluster, &faults, &stale) != wanted)
+        fail_msg("%s = %s: %s", pointer, value, only != NULL ? only : "no fault");
+    assert_true((only != NULL) == fault && (faults != NULL) == fault);
+    assert_true(fault || stale != NULL);
+    free(only);
+    free(faults);
+    free(stale);
+    yoke_plan_free(plan);
+    json_decref(root);
+}
+
+static void keeps_faults_and_stale_figures_apart(void **state)
+{
+    (void)state;
+    static const char *const stale[][2] = {
+        {"/predicted/iteration_time", "1"},
+        {"/predicted/iteration_time_range", "[0, 0.001]"},
+        {"/bound/gap", "0.2"},
+        {"/schedule/micro_batches", "5"},
+        {STAGE1 "/predicted/backward", "1"},
+        {STAGE1 "/replicas/1/devices/0/memory/predicted", "1"},
+        {STAGE1 "/replicas/1/devices/0/type", "\"Fast-80\""},
+        {STAGE0 "/replicas/0/share", "0.5"},
+        {"/groups/0/ranks/0", "\"a1/gpu3\""},
+        {"/match/0/used", "1"},
+        {"/feasible", "false"},
+        {"/limited_by", "\"x\""},
+        {"/runnable_in", "[\"torch\"]"},
+    };
+    static const char *const faults[][2] = {
+        {"/job/global_batch", "32"},
+        {"/job/exclude", "[\"a1/gpu1\"]"},
+        {"/job/memory", "\"0.01\""},
+        {STAGE0 "/chunks/0/1", "5"},
+        {STAGE0 "/replicas/0/devices/1/device", "\"a1/gpu9\""},
+        {STAGE0 "/replicas/0/devices/0/shards/0/end", "16000"},
+        {"/schedule/name", "\"gpipe\""},
+        {"/model/digest", "\"fnv1a64:0\""},
+        {"/inventory/digest", "\"fnv1a64:0\""},
+    };
+    for (size_t i = 0; i < sizeof stale / sizeof *stale; i++)
+        assert_kind(stale[i][0], stale[i][1], false);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        assert_kind(faults[i][0], faults[i][1], true);
+}
+
+/* One layer moved in a plan with every figure stated. */
+static yoke_plan_t *edited(const char *memory)
+{
+    yoke_plan_t *plan = NULL;
+    json_t *root = full_tree();
+    fixture_set(root, STAGE0 "/chunks/0/1", "3");
+    fixture_set(root, STAGE1 "/chunks/0/0", "4");
+    fixture_set(root, "/job/memory", memory);
+    fixture_set(root, STAGE1 "/x-mine", "[1, 2]");
+    assert_int_equal(fixture_parse(root, &plan), YOKE_OK);
+    json_decref(root);
+    return plan;
+}
+
+static void makes_an_edited_plan_whole(void **state)
+{
+    (void)state;
+    char *faults = NULL, *stale = NULL, *text = NULL;
+    yoke_plan_t *plan = edited("\"usable\""), *renewed = NULL, *again = NULL;
+    assert_int_equal(yoke_plan_check_figures(plan, model, cluster, &faults, &stale),
+                     YOKE_OK);
+    assert_null(faults);
+    assert_true(count_lines(stale) > 20);
+    free(stale);
+    stale = NULL;
+    assert_int_equal(yoke_plan_renew(plan, model, cluster, "yoke check x", &renewed),
+                     YOKE_OK);
+    assert_int_equal(yoke_plan_text(renewed, &text), YOKE_OK);
+    assert_int_equal(yoke_plan_parse("renewed", text, strlen(text), &again), YOKE_OK);
+    assert_int_equal(yoke_plan_check_figures(again, model, cluster, &faults, &stale),
+                     YOKE_OK);
+    assert_null(faults);
+    assert_null(stale);
+    assert_int_equal(again->pipelines[0].stages[1].chunks[0].first, 4);
+    assert_string_equal(again->made_by_command, "yoke check x");
+    assert_true(again->iteration_time > 0 && isnan(again->bound_time));
+    assert_true(again->iteration_time_low <= again->iteration_time &&
+                again->iteration_time <= again->iteration_time_high);
+    assert_int_equal(again->alternative_count, 0);
+    assert_true(again->group_count == plan->group_count && again->match_count > 0);
+    assert_non_null(strstr(text, "no bound and no alternatives"));
+    assert_non_null(strstr(text, "\"x-mine\""));
+    free(text);
+    yoke_plan_free(again);
+    yoke_plan_free(renewed);
+    yoke_plan_free(plan);
+}
+
+/* The one thing that is wrong is not buried under figures that follow from it. */
+static void says_first_that_it_does_not_fit(void **state)
+{
+    (void)state;
+    char *faults = NULL, *stale = NULL;
+    yoke_plan_t *plan = edited("\"0.01\"");
+    assert_int_equal(yoke_plan_check_figures(plan, model, cluster, &faults, &stale),
+                     YOKE_ERR_NO);
+    for (const char *line = faults; *line != '\0'; line = strchr(line, '\n') + 1)
+        if (strstr(line, "too little") == NULL ||
+            strstr(line, "too little") > strchr(line, '\n'))
+            fail_msg("%s", line);
+    assert_non_null(strstr(stale, "/predicted/iteration_time: states "));
+    free(faults);
+    free(stale);
+    yoke_plan_free(plan);
 }
 
 /* --- every single change ---------------------------------------------------------------
@@ -577,6 +721,9 @@ int main(void)
         cmocka_unit_test(finds_wrong_figures),
         cmocka_unit_test(accepts_an_unpadded_end),
         cmocka_unit_test(collects_all_faults),
+        cmocka_unit_test(keeps_faults_and_stale_figures_apart),
+        cmocka_unit_test(makes_an_edited_plan_whole),
+        cmocka_unit_test(says_first_that_it_does_not_fit),
         cmocka_unit_test(refuses_every_single_change),
         cmocka_unit_test(case_plan_04),
         cmocka_unit_test(shards_copy_few_kv_heads),

@@ -1,27 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples in docs/plan-document.md are what the tools print.
 
-Every "$ yoke ..." of a console block is run in docs/examples, and what follows must be its
+Every "$ yoke ..." of a console block is run in a copy of docs/examples, and what follows must be its
 output; figures may differ, since they move with the cost model's constants: every number
 counts as the same. With --update the outputs are written anew.
 """
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 
 YOKE = os.environ["YOKE_COMMAND"]
 DOCS = os.path.join(os.environ["YOKE_SOURCE_DIR"], "docs")
 PATH = os.path.join(DOCS, "plan-document.md")
+_temporary = tempfile.TemporaryDirectory()
+FOLDER = os.path.join(_temporary.name, "examples")  # a copy: the commands write files
+shutil.copytree(os.path.join(DOCS, "examples"), FOLDER)
+
+
+def edit(program, source, target):
+    """What the one jq command of the page does, which need not be installed here."""
+    with open(os.path.join(FOLDER, source), encoding="utf-8") as file:
+        plan = json.load(file)
+    for change in program.split(" | "):
+        stage, chunks = re.fullmatch(r"\.pipelines\[0\]\.stages\[(\d)\]\.chunks = (.*)",
+                                     change).groups()
+        plan["pipelines"][0]["stages"][int(stage)]["chunks"] = json.loads(chunks)
+    with open(os.path.join(FOLDER, target), "w", encoding="utf-8") as file:
+        json.dump(plan, file)
+    return ""
 
 
 def output_of(command):
     words = shlex.split(command)
+    if words[0] == "jq":
+        return edit(words[1], words[2], words[4])
     assert words[0] == "yoke", command
-    result = subprocess.run([YOKE, *words[1:]], cwd=os.path.join(DOCS, "examples"),
-                            capture_output=True, text=True)
-    return result.stdout + result.stderr
+    result = subprocess.run([YOKE, *words[1:]], cwd=FOLDER, capture_output=True, text=True)
+    return result.stderr + result.stdout
 
 
 def run_block(block):

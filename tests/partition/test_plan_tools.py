@@ -4,8 +4,11 @@
 Whatever `plan` writes is valid by `check` and by the schema; `simulate` finds the same time;
 texts fit their width; mistakes end with the right exit code and name their place.
 """
+import copy
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,9 +18,8 @@ SOURCE = os.environ["YOKE_SOURCE_DIR"]
 failures = []
 
 
-def run(*args, code=0, columns=None):
-    environment = dict(os.environ)
-    result = subprocess.run([YOKE, *args], capture_output=True, text=True, env=environment)
+def run(*args, code=0, columns=None, cwd=None, stdin=None):
+    result = subprocess.run([YOKE, *args], capture_output=True, text=True, cwd=cwd, input=stdin)
     if result.returncode != code:
         failures.append(f"{args}: exit code {result.returncode}, expected {code}: {result.stderr}")
     if columns is not None:
@@ -78,10 +80,11 @@ def walk_through(folder, model, cluster, *extra):
     schema_valid(plan, f"plan {cluster}")
     step = plan["predicted"]["iteration_time"]
 
-    valid = run("check", path, *inputs, columns=80).stdout
+    valid = run("check", path, *inputs, "--strict", columns=80).stdout
     expect(": valid (" in valid, f"check {cluster}: {valid}")
     verdict = json.loads(run("check", path, *inputs, "--json", "-").stdout)
-    expect(verdict["valid"] is True and verdict["faults"] == [], f"check --json {cluster}")
+    expect(verdict["valid"] is True and verdict["faults"] == verdict["stale"] == [],
+           f"check --json {cluster}")
 
     words = run("explain", path, columns=80).stdout
     for heading in ("Placement", "Match of work and devices", "What limits the step",
@@ -122,11 +125,10 @@ def check_mistakes(folder, path, plan, inputs):
                   ("--slow", "no/such=0.5"), ("--trace", "t.json.gz"), ("--width", "39")):
         result = run("simulate", path, *inputs, *fault, code=2)
         expect(fault[0] in result.stderr, f"{fault}: not named in '{result.stderr}'")
-    run("check", path, "--model", inputs[1], code=2)
     run("check", code=2)
     run("check", path, path, *inputs, code=2)
-    run("explain", path, "--model", inputs[1], code=2)
-    run("simulate", path, code=2)
+    run("check", path, *inputs, "--strict", "-o", "x.json", code=2)
+    run("check", path, *inputs, "--json", "-", "-o", "-", code=2)
 
     broken = os.path.join(folder, "broken.json")
     plan["pipelines"][0]["stages"][0]["chunks"][0][1] += 1
@@ -145,6 +147,149 @@ def check_mistakes(folder, path, plan, inputs):
     result = run("check", broken, *inputs, code=3)
     expect(broken + ":3:" in result.stderr, "no line and column in " + result.stderr)
     run("check", os.path.join(folder, "absent.json"), *inputs, code=3)
+
+
+def lines_within(text, columns, what):
+    for line in text.splitlines():
+        expect(len(line) <= columns, f"{what}: a line of {len(line)} columns: {line}")
+
+
+def check_edit(folder, plan, inputs):
+    """One layer moved by hand: valid with stale figures, made whole by check -o."""
+    path, whole = os.path.join(folder, "edited.json"), os.path.join(folder, "whole.json")
+    edited = copy.deepcopy(plan)
+    stages = edited["pipelines"][0]["stages"]
+    stages[0]["chunks"][0][1] -= 1
+    stages[1]["chunks"][0][0] -= 1
+    stages[0]["x-why"] = "room for the embedding"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(edited, file)
+    text = run("check", path, *inputs).stdout
+    expect(": valid (" in text and "stated figures no longer agree with the placement (" in text
+           and "memory of stages 0 and 1" in text and "--strict" in text, f"edited: {text}")
+    expect(len(text.splitlines()) <= 7, f"edited: not folded: {text}")
+    verdict = json.loads(run("check", path, *inputs, "--json", "-").stdout)
+    expect(verdict["valid"] and not verdict["faults"] and len(verdict["stale"]) > 20,
+           "edited, --json")
+    strict = json.loads(run("check", path, *inputs, "--strict", "--json", "-", code=1).stdout)
+    expect(not strict["valid"] and strict["faults"] == verdict["stale"], "edited, --strict")
+    text = run("check", path, *inputs, "--strict", code=1).stdout
+    # A place is one word, so that it can be searched for, and may be longer than a line.
+    lines_within(re.sub(r"^\S+: \S+:$", "", text, flags=re.M), 80, "edited, --strict")
+
+    text = run("check", path, *inputs, "-o", whole).stdout
+    expect(whole + ": written" in text.replace("\n", " "), f"check -o: {text}")
+    with open(whole, encoding="utf-8") as file:
+        renewed = json.load(file)
+    schema_valid(renewed, "renewed")
+    expect("bound" not in renewed or renewed["bound"]["iteration_time"] is None, "renewed: bound")
+    expect(not renewed.get("alternatives"), "renewed: alternatives")
+    expect(any("no bound" in note for note in renewed["notes"]), "renewed: no note")
+    expect(renewed["pipelines"][0]["stages"][0]["x-why"] == "room for the embedding", "x-why")
+    for pipeline, wanted in zip(renewed["pipelines"], edited["pipelines"]):
+        for stage, other in zip(pipeline["stages"], wanted["stages"]):
+            expect(stage["chunks"] == other["chunks"], "renewed: another placement")
+    verdict = json.loads(run("check", whole, "--strict", "--json", "-").stdout)
+    expect(verdict["valid"], f"renewed: {verdict}")
+    step = json.loads(run("simulate", whole, "--json", "-").stdout)["iteration_time"]
+    expect(abs(step - renewed["predicted"]["iteration_time"]) <= 1e-6 * step, "renewed: time")
+    again = run("check", whole, "-o", "-")
+    document = json.loads(again.stdout)
+    expect(": valid (" in again.stderr, "check -o -: the findings are on standard error")
+    del document["made_by"], renewed["made_by"]
+    expect(document == renewed, "renewed twice: not the same")
+
+    # The real fault comes first, alone, and nothing is written.
+    edited["job"]["memory"] = "0.2"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(edited, file)
+    os.unlink(whole)
+    text = run("check", path, *inputs, "-o", whole, code=1).stdout
+    expect("/memory: each device" in text.replace("\n    ", " ").splitlines()[1], f"first: {text}")
+    expect("states " not in text and "not written" in text and not os.path.exists(whole),
+           f"does not fit: {text}")
+
+
+def check_next(folder):
+    """The commands that `yoke plan` ends with work as they stand, in the same folder."""
+    where = os.path.join(folder, "a folder")
+    os.mkdir(where)
+    model = json.loads(run("model", "gpt2", "--json", "-").stdout)
+    with open(os.path.join(where, "my model.json"), "w", encoding="utf-8") as file:
+        json.dump(model, file)
+    cases = [("-m", "my model.json", "-c", "2x2xA100-SXM4-80GB; nic=100Gb"),
+             ("--model=gpt2", "--cluster", "a100-bw1000", "--assume",
+              "type:DCU BW1000:bf16=300T,fp16=300T,hbm=1.6T,memory=64GiB")]
+    for number, inputs in enumerate(cases):
+        output = f"it's plan {number}.json"
+        text = run("plan", *inputs, "--global-batch", "16", "--seq", "512", "-o", output,
+                   cwd=where, columns=80).stdout
+        block = text[text.index("\nNext"):].splitlines()[2:]
+        expect(len(block) == 3, f"Next: {block}")
+        for line in block:
+            words = shlex.split(re.sub(r"  .*", "", line.strip()) if "'" not in line else
+                                line.strip()[:line.strip().rindex("'") + 1])
+            expect(words[0] == "yoke", f"Next: {line}")
+            result = run(*words[1:], cwd=where, columns=80)
+            if words[1] != "explain":
+                said = re.sub(r"\s+", " ", result.stderr)
+                expect("using -m" in said and "as in the plan" in said, f"{words}: {said}")
+            if words[1] == "check":
+                expect(": valid (" in result.stdout and "stale" not in result.stdout, result.stdout)
+            lines_within(result.stderr, 80, words)
+    # Without what the cluster was told in addition: said, with the option to give.
+    result = run("check", output, "-m", "gpt2", "-c", "a100-bw1000", code=1, cwd=where)
+    expect("made with --assume 'type:DCU BW1000" in result.stderr.replace("\n  ", " "),
+           f"--assume: {result.stderr}")
+    # One of both; and a plan that does not say what it was made from.
+    run("check", output, "-m", "gpt2", cwd=where)
+    run("explain", output, "-m", "gpt2", cwd=where)
+    with open(os.path.join(where, output), encoding="utf-8") as file:
+        plan = json.load(file)
+    for command, says in ((None, "does not say"), ("yoke plan -m - -c x", "standard input"),
+                          ("other -m gpt2 -c a100", "does not say"), ("yoke plan -m", "not say")):
+        plan["made_by"] = {"command": command} if command else {}
+        with open(os.path.join(where, "bare.json"), "w", encoding="utf-8") as file:
+            json.dump(plan, file)
+        for tool in ("check", "simulate"):
+            result = run(tool, "bare.json", code=2, cwd=where)
+            expect("--model is missing" in result.stderr and says in result.stderr,
+                   f"{tool}, made by {command}: {result.stderr}")
+    # A model from standard input is not there a second time.
+    text = run("plan", "-m", "-", "-c", "1x2xA100-SXM4-80GB", "--global-batch", "16",
+               stdin=json.dumps(model)).stdout
+    expect("yoke check plan.json -m MODEL" in text, "Next: a model from standard input")
+
+
+def check_timeline(folder):
+    """However many micro-batches: a row has as many dots as its idle time, to one column."""
+    path = os.path.join(folder, "narrow.json")
+    inputs = ("-m", "llama-2-13b", "-c", "4x1xA100-SXM4-80GB; nic=25Gb", "--fix", "stages=4")
+    for batch, together in ((64, True), (4, False)):
+        run("plan", *inputs, "--seq", "512", "--global-batch", str(batch), "--micro-batch", "1",
+            "--dtype", "bf16", "-o", path)
+        text = run("simulate", path, columns=80).stdout
+        idle = [float(cell) / 100 for cell in
+                re.findall(r"^ +\d+\.\d+  .*?([\d.]+)% +\S+ \S+ +\S+ \S+$", text, flags=re.M)]
+        rows = re.findall(r"^ +\d+\.\d+ \|(.*)\|$", text, flags=re.M)
+        expect(len(idle) == len(rows) > 1, f"timeline of {batch}: {text}")
+        expect(("drawn" in text) == together, f"timeline of {batch}: {text}")
+        for share, row in zip(idle, rows):
+            expect(not together or abs(row.count(".") - share * len(row)) <= 1.01,
+                   f"{row.count('.')} of {len(row)} columns idle, {share:.1%} of the time: {row}")
+
+
+def check_one(folder):
+    """One of anything is not called several."""
+    path = os.path.join(folder, "one.json")
+    text = run("plan", "-m", "gpt2", "-c", "1x1xA100-SXM4-80GB", "--global-batch", "1", "--seq",
+               "64", "-o", path, columns=80).stdout
+    text += run("explain", path).stdout + run("check", path).stdout
+    text += run("simulate", path, columns=80).stdout
+    expect("1 micro-batch of 1 sample," in text and "1 device, batch" in text, text[:400])
+    found = re.findall(r"(?<![\d.,x])1 (?:micro-batches|devices|stages|samples|pipelines|groups)\b",
+                       text)
+    expect(not found, f"one of several: {found}")
 
 
 def check_by_hand(folder, plan, inputs):
@@ -174,6 +319,10 @@ with tempfile.TemporaryDirectory() as folder:
                          "--global-batch", "32", "--seq", "2048", "--dtype", "fp16")
     check_slow(*small)
     check_by_hand(folder, small[1], small[3])
+    check_edit(folder, small[1], small[3])
+    check_next(folder)
+    check_timeline(folder)
+    check_one(folder)
     check_mistakes(folder, small[0], small[1], small[3])
     walk_through(folder, "llama-3.1-70b", "four-types-1024")
 

@@ -28,9 +28,12 @@ static char *plan_text(const yoke_model_t *model, const yoke_inventory_t *invent
         return text;
     }
     assert_int_equal(yoke_plan_text(plan, &text), YOKE_OK);
-    if (check && yoke_plan_check(plan, model, inventory, &faults) != YOKE_OK)
-        fail_msg("%s: refused: %s\n%s", model->name, yoke_last_error(),
-                 faults ? faults : "");
+    char *stale = NULL;
+    if (check &&
+        (yoke_plan_check_figures(plan, model, inventory, &faults, &stale) != YOKE_OK ||
+         stale != NULL))
+        fail_msg("%s: refused: %s\n%s%s", model->name, yoke_last_error(),
+                 faults ? faults : "", stale ? stale : "");
     yoke_plan_free(plan);
     return text;
 }
@@ -95,12 +98,13 @@ static void check_accepts_every_plan(void **state)
         /* What was written can be read, and is accepted as well. */
         if (text[0] == '{') {
             yoke_plan_t *plan = NULL;
-            char *faults = NULL, *again = NULL;
+            char *faults = NULL, *stale = NULL, *again = NULL;
             assert_int_equal(yoke_plan_parse("plan", text, strlen(text), &plan), YOKE_OK);
-            if (yoke_plan_check(plan, instance.model, instance.inventory, &faults) !=
-                YOKE_OK)
-                fail_msg("seed %u: refused when read again: %s", (unsigned)seed,
-                         faults ? faults : yoke_last_error());
+            if (yoke_plan_check_figures(plan, instance.model, instance.inventory, &faults,
+                                        &stale) != YOKE_OK ||
+                stale != NULL)
+                fail_msg("seed %u: refused when read again: %s%s", (unsigned)seed,
+                         faults ? faults : yoke_last_error(), stale ? stale : "");
             assert_int_equal(yoke_plan_text(plan, &again), YOKE_OK);
             assert_same("read and written", text, again);
             free(again);
