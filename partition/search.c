@@ -242,6 +242,8 @@ static bool worth_a_node(const yoke_search_t *search, const yoke_sheet_t *sheet,
         return true;
     if (search->problem->options.max_shapes < 2)
         return false;
+    if (search->problem->options.dp != 0) /* the only count that may be planned */
+        return true;
     for (size_t c = 0; c < search->problem->class_count; c++) {
         unsigned units = sheet->units[c];
         if (units >= replicas && units / replicas != units / (replicas + 1))
@@ -260,7 +262,7 @@ static yoke_status_t list_nodes(const yoke_search_t *search, bool all,
     for (unsigned i = 0; i < search->sheet_count; i++) {
         for (unsigned d = 1; d <= search->max_replicas[i]; d++) {
             if ((fixed != 0 && d != fixed) ||
-                (fixed == 0 && !all && !worth_a_node(search, &search->sheets[i], d)))
+                (!all && !worth_a_node(search, &search->sheets[i], d)))
                 continue;
             if (count == capacity) {
                 capacity = capacity ? 2 * capacity : 256;

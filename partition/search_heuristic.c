@@ -260,7 +260,9 @@ void yoke_search_one_shape(yoke_search_t *search, yoke_sheet_t *sheet, unsigned 
     if (wanted > 0 && wanted < most)
         most = wanted;
     unsigned steps = yoke_search_steps(search, sheet);
-    if (steps < replicas || (steps % replicas != 0 && search->split_count > 0))
+    const bool may_differ =
+        search->split_count == 0 && search->problem->options.max_shapes >= 2;
+    if (steps < replicas || (steps % replicas != 0 && !may_differ))
         return;
     yoke_candidate_t candidate;
     yoke_search_start(sheet, &candidate);

@@ -120,7 +120,9 @@ def devices_and_batch():
     no_plan(SMALL, FOUR, "--global-batch", "32", "--micro-batch", "16", "--seq", "512", "--fix",
             "dp=3", constraint="batch", says=["3 replicas"], change="--micro-batch 1")
     no_plan(SMALL, FOUR, *base, "--fix", "dp=3", "--shapes", "1", "--micro-batch", "32",
-            constraint="batch", change="--micro-batch 1")
+            constraint="batch", change="--fix dp=1")
+    no_plan(SMALL, FOUR, *base, "--fix", "dp=3", "--shapes", "1", "--micro-batch", "1",
+            constraint="batch", says=["over 3 replicas"], change="--shapes 2")
 
 
 def no_devices_at_all():

@@ -134,6 +134,11 @@ def fixes():
                f"dp={count}: {document and replicas(document)} replicas")
         if document:
             steps_add_up(document, 32)
+    for count in (3, 5, 7):  # 32 micro-batches do not divide: only pipelines that differ do it
+        document = plan(*COMMON, "--fix", f"dp={count}", "--micro-batch", "1")
+        expect(document and len(document["pipelines"]) == 2, f"dp={count} in one shape")
+        refused("plan", *COMMON, "--fix", f"dp={count}", "--micro-batch", "1", "--shapes", "1",
+                code=1, says=["batch", f"over {count} replicas", "it fits with --shapes 2"])
     document = fixed("dp=2,stages=3")
     expect(document and replicas(document) == 2 and
            all(len(p["stages"]) == 3 for p in document["pipelines"]), "dp=2,stages=3")
