@@ -243,12 +243,16 @@ unsigned yoke_sheet_max_replicas(const yoke_sheet_t *sheet, bool sharded)
     return replicas >= units ? units : (unsigned)replicas;
 }
 
-/* Steps that all groups can do when a model's work takes lambda x weight seconds. */
-static double steps_in(const yoke_sheet_t *sheet, double lambda)
+/*
+ * Steps that all groups can do when a model's work takes lambda x weight seconds. A slow
+ * group that is used lengthens its pipeline and adds phi even where it does no step of
+ * its own.
+ */
+static double steps_in(const yoke_sheet_t *sheet, double lambda, double stages)
 {
-    double steps = 0;
+    double steps = sheet->phi * stages;
     for (size_t c = 0; c < sheet->problem->class_count; c++) {
-        double each = lambda * sheet->speed[c] - (1.0 - sheet->phi);
+        double each = lambda * sheet->speed[c] - 1.0;
         if (each > 0)
             steps += sheet->units[c] * each;
     }
@@ -267,12 +271,15 @@ double yoke_bound_replicas(const yoke_sheet_t *sheet, unsigned replicas)
     const double deepest = units - replicas + 1 < layers ? units - replicas + 1 : layers;
     const double steps = (double)(problem->options.global_batch / sheet->micro_batch);
     const double needed = steps - replicas * (1.0 - sheet->phi);
+    const double stages = units < replicas * layers ? units : replicas * layers;
     double low = 1.0 / sheet->max_speed; /* one micro-batch through the fastest class */
-    if (steps_in(sheet, low) < needed) {
+    if (steps_in(sheet, low, stages) < needed) {
         double high = (needed + units) / rate;
+        while (steps_in(sheet, high, stages) < needed)
+            high *= 2.0;
         for (int i = 0; i < BISECTIONS; i++) {
             double middle = 0.5 * (low + high);
-            if (steps_in(sheet, middle) <= needed)
+            if (steps_in(sheet, middle, stages) <= needed)
                 low = middle;
             else
                 high = middle;
