@@ -235,14 +235,28 @@ void yoke_inventory_free(yoke_inventory_t *inventory);
  * Each term is NODESxDEVICESxTYPE (a type is matched in the catalog by exact normalised
  * alias); "A+B" inside parentheses mixes types in a node: "2x(4xH100-SXM5-80GB+4xA100-SXM4-80GB)".
  * Options after ';': nic=RATE (per node, per direction), link=RATE (within a node).
- * Catalog figures are joined in both cases where the document has none.
+ * Catalog figures are joined in all three cases where the document has none.
+ *
+ * The inventory's name is the path, the bundled name, or the line. The caller frees the
+ * inventory with yoke_inventory_free().
+ * @retval YOKE_OK
+ * @retval YOKE_ERR_BAD_INPUT  no such file and no bundled cluster (the message lists them),
+ *                             a malformed document or line, a type that is not in the catalog
+ * @retval YOKE_ERR_SYSTEM     a file cannot be read
+ * @retval YOKE_ERR_NO_MEMORY
  */
-yoke_status_t yoke_cluster_load(const char *file_or_line, yoke_inventory_t **out_inventory);
+yoke_status_t yoke_cluster_load(const char *cluster, yoke_inventory_t **out_inventory);
 
 /**
- * Apply "SELECTOR:key=value[,key=value...]" (--assume), e.g. "type:BW1000:bf16=300T,hbm=1.6T".
+ * Apply "SELECTOR:key=value[,key=value...]" (--assume), e.g.
+ * "type:BW1000:bf16=300T,hbm=1.6T,memory=64GiB".
  * Keys: fp64 fp32 tf32 fp16 bf16 fp8 int8 (rates), hbm (bandwidth), memory (bytes),
- * link, nic. Sets the source to YOKE_SOURCE_USER.
+ * link, nic. Sets the source to YOKE_SOURCE_USER. `text` is not kept. A node entry of
+ * which the selector takes only some hosts is divided, so pointers into the inventory are
+ * not valid afterwards. After a failure it may be changed in part: free it.
+ * @retval YOKE_OK
+ * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  malformed text, or nothing fits the selector
+ * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_inventory_assume(yoke_inventory_t *inventory, const char *text);
 
