@@ -53,7 +53,7 @@ static yoke_status_t apply(const assumption_t *assumption, yoke_node_t *node,
     if (strcmp(assumption->key, "hbm") == 0)
         target = &device->bandwidth;
     else if (strcmp(assumption->key, "link") == 0)
-        target = &device->link_rate;
+        return yoke_device_set_link(device, assumption->value, "--assume");
     else if (yoke_dtype_parse(assumption->key, &dtype))
         target = &device->compute[dtype];
     if (target == NULL)
@@ -161,7 +161,7 @@ yoke_status_t yoke_inventory_assume(yoke_inventory_t *inventory, const char *tex
     if (pairs == NULL)
         return yoke_fail(YOKE_ERR_USAGE,
                          "assumption \"%s\" is not SELECTOR:KEY=VALUE[,KEY=VALUE], e.g. "
-                         "type:BW1000:bf16=300T,hbm=1.6T",
+                         "type:BW1000:bf16=300T,hbm=1.6T,memory=64GiB",
                          text);
     yoke_status_t status = parse_pairs(pairs, text, assumptions, &count);
     if (status != YOKE_OK)

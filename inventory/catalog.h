@@ -33,6 +33,7 @@ typedef struct yoke_catalog_device {
     yoke_quantity_t link_rate; /* per direction, all links of the device */
     char *link_topology;       /* "switched" "mesh" "pair" "islands" or NULL: unknown */
     bool link_mesh;            /* topology is "mesh" */
+    unsigned link_group;       /* devices in one of its islands; 0: unknown */
     unsigned pcie_generation, pcie_lanes; /* 0: unknown */
     char *pcie_source;
     unsigned pcie_marks;

@@ -144,10 +144,24 @@ static yoke_status_t read_topology(const yoke_cursor_t *at, const char **out)
                             "must be \"switched\", \"mesh\", \"pair\" or \"islands\"");
 }
 
+static yoke_status_t read_group(const yoke_cursor_t *at, const char *topology,
+                                unsigned *out)
+{
+    yoke_cursor_t group;
+    if (!yoke_cursor_member(at, "group", &group))
+        return YOKE_OK;
+    TRY(yoke_read_unsigned(at, "group", YOKE_MAX_GROUP, out));
+    if (topology == NULL || strcmp(topology, "islands") != 0 || *out < 2)
+        return yoke_cursor_fail(at, "group",
+                                "is the number of devices in one of the \"islands\" of "
+                                "the topology, at least 2");
+    return YOKE_OK;
+}
+
 static yoke_status_t read_link(const yoke_cursor_t *at, yoke_catalog_device_t *device)
 {
-    static const char *const allowed[] = {"name",   "row",   "topology", "rate",
-                                          "source", "marks", NULL};
+    static const char *const allowed[] = {"name", "row",    "topology", "group",
+                                          "rate", "source", "marks",    NULL};
     yoke_cursor_t child, rate;
     const char *shape = NULL;
     if (!yoke_cursor_member(at, "link", &child))
@@ -158,6 +172,7 @@ static yoke_status_t read_link(const yoke_cursor_t *at, yoke_catalog_device_t *d
     TRY(read_topology(&child, &shape));
     TRY(yoke_set_string(&device->link_topology, shape));
     device->link_mesh = shape != NULL && strcmp(shape, "mesh") == 0;
+    TRY(read_group(&child, shape, &device->link_group));
     if (!yoke_cursor_member(&child, "rate", &rate))
         return YOKE_OK;
     return read_figure(&child, "rate", YOKE_MAX_RATE, device->user, &device->link_rate);

@@ -79,6 +79,8 @@ static json_t *link_of(const yoke_catalog_device_t *device)
     yoke_json_set_string(object, "name", device->link_name);
     yoke_json_set_string(object, "row", device->link);
     yoke_json_set_string(object, "topology", device->link_topology);
+    if (device->link_group > 0)
+        yoke_json_set_u64(object, "group", device->link_group);
     return object;
 }
 

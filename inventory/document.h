@@ -30,6 +30,10 @@ yoke_status_t yoke_set_string(char **member, const char *value);
 yoke_status_t yoke_quantity_set(yoke_quantity_t *quantity, double value,
                                 yoke_source_t source, unsigned marks, const char *detail);
 void yoke_quantity_clear(yoke_quantity_t *quantity);
+/* The user's rate of the link to the peers in the node: it is of all of them, whatever
+ * group of them the catalog's link joins. */
+yoke_status_t yoke_device_set_link(yoke_device_t *device, double rate,
+                                   const char *detail);
 yoke_status_t yoke_quantity_copy(const yoke_quantity_t *from, yoke_quantity_t *out);
 
 /* Free what hangs below and zero the part itself. */

@@ -86,8 +86,8 @@ static yoke_status_t read_rates(const yoke_cursor_t *at, const char *member,
 
 static yoke_status_t read_device_link(const yoke_cursor_t *at, yoke_device_t *device)
 {
-    static const char *const allowed[] = {"name",  "rate",   "mesh", "source",
-                                          "marks", "detail", NULL};
+    static const char *const allowed[] = {"name",   "rate",  "mesh",   "group",
+                                          "source", "marks", "detail", NULL};
     static const char *const keys[] = {"rate", NULL};
     static const double max[] = {YOKE_MAX_RATE};
     yoke_quantity_t *quantities[] = {&device->link_rate};
@@ -97,6 +97,7 @@ static yoke_status_t read_device_link(const yoke_cursor_t *at, yoke_device_t *de
     TRY(yoke_read_only(&child, allowed));
     TRY(yoke_read_string(&child, "name", &device->link_name));
     TRY(yoke_opt_bool(&child, "mesh", &device->link_mesh));
+    TRY(yoke_read_unsigned(&child, "group", YOKE_MAX_GROUP, &device->link_group));
     return yoke_read_shared(&child, keys, max, quantities, 1);
 }
 

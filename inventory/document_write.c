@@ -152,13 +152,15 @@ static json_t *rates_to_json(const yoke_quantity_t *quantities, const char *key)
 static json_t *link_part_to_json(const yoke_device_t *device)
 {
     if (device->link_name == NULL && !yoke_known(&device->link_rate) &&
-        !device->link_mesh)
+        !device->link_mesh && device->link_group == 0)
         return json_null();
     json_t *object = json_object();
     yoke_json_set_string(object, "name", device->link_name);
     set_known(object, "rate", &device->link_rate);
     set_origin(object, &device->link_rate);
     json_object_set_new(object, "mesh", json_boolean(device->link_mesh));
+    if (device->link_group > 0)
+        yoke_json_set_u64(object, "group", device->link_group);
     return object;
 }
 

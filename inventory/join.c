@@ -151,12 +151,25 @@ static yoke_status_t join_memory(const yoke_catalog_device_t *row, unsigned part
     return status;
 }
 
+/* A bridge joins two cards. How many an island joins must be said; until then a pair is
+ * all that is sure. */
+static unsigned link_group(const yoke_catalog_device_t *row)
+{
+    const char *topology = row->link_topology == NULL ? "" : row->link_topology;
+    if (strcmp(topology, "pair") == 0)
+        return 2;
+    if (strcmp(topology, "islands") == 0)
+        return row->link_group > 0 ? row->link_group : 2;
+    return 0;
+}
+
 static yoke_status_t join_link(const yoke_catalog_device_t *row, unsigned parts,
                                yoke_device_t *device)
 {
     if (device->link_name == NULL && !yoke_known(&device->link_rate)) {
         TRY(yoke_set_string(&device->link_name, row->link_name));
         device->link_mesh = row->link_mesh;
+        device->link_group = link_group(row);
     }
     return fill(&row->link_rate, parts, &device->link_rate);
 }

@@ -66,6 +66,7 @@ static void add_device(yoke_text_t *key, const yoke_device_t *device)
     if (device->has_uuid)
         yoke_text_add_bytes(key, (const char *)device->uuid, sizeof device->uuid);
     add_i64(key, device->numa);
+    add_u64(key, device->link_group);
     add_u64(key, (uint64_t)device->pcie_generation << 32 | device->pcie_lanes);
     add_u64(key, (uint64_t)device->pcie_generation_max << 32 | device->pcie_lanes_max);
     add_u64(key, device->view_count);

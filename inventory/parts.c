@@ -103,6 +103,12 @@ void yoke_quantity_clear(yoke_quantity_t *quantity)
     *quantity = (yoke_quantity_t){0};
 }
 
+yoke_status_t yoke_device_set_link(yoke_device_t *device, double rate, const char *detail)
+{
+    device->link_group = 0;
+    return yoke_quantity_set(&device->link_rate, rate, YOKE_SOURCE_USER, 0, detail);
+}
+
 yoke_status_t yoke_quantity_copy(const yoke_quantity_t *from, yoke_quantity_t *out)
 {
     return yoke_quantity_set(out, from->value, from->source, from->marks, from->detail);

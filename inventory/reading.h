@@ -11,6 +11,7 @@
 #define YOKE_MAX_RATE 1e30
 #define YOKE_MAX_FRACTION 10.0
 #define YOKE_MAX_SECONDS 1e9
+#define YOKE_MAX_GROUP 65536
 
 #define TRY(expression)                                                                  \
     do {                                                                                 \

@@ -139,6 +139,7 @@ typedef struct yoke_device {
     char *link_name;                    /**< "NVLink3", NULL: none known */
     yoke_quantity_t link_rate;          /**< to its peers in the node, per direction, all links */
     bool link_mesh; /**< true: a pair gets link_rate/(peers) only (xGMI, HCCS); false: switched */
+    unsigned link_group; /**< the link joins at most so many devices (2: a bridge); 0: all */
     unsigned pcie_generation, pcie_lanes;         /**< current; 0 unknown */
     unsigned pcie_generation_max, pcie_lanes_max; /**< 0 unknown */
     yoke_view_t *views;

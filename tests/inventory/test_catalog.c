@@ -200,6 +200,49 @@ static void figures_fill_unknowns(void **state)
     yoke_device_clear(&device);
 }
 
+static unsigned group_of(const yoke_catalog_t *from, const char *name)
+{
+    yoke_device_t device = device_of(NULL, name, 0);
+    must(yoke_catalog_join(from, &device));
+    assert_non_null(device.type);
+    unsigned group = device.link_group;
+    yoke_device_clear(&device);
+    return group;
+}
+
+/* A bridge joins two; islands join what the row says, else no more than a pair is sure.
+ */
+static void topology_limits_groups(void **state)
+{
+    static const char rows[] =
+        "{\"schema\": \"yoke-catalog/1\", \"devices\": ["
+        "{\"vendor\": \"V\", \"name\": \"Isle 4\", \"kind\": \"gpu\", "
+        "\"link\": {\"name\": \"L\", \"topology\": \"islands\", \"group\": 4}},"
+        "{\"vendor\": \"V\", \"name\": \"Isle 9\", \"kind\": \"gpu\", "
+        "\"link\": {\"topology\": \"islands\"}}], \"links\": []}";
+    static const char wrong[] =
+        "{\"schema\": \"yoke-catalog/1\", \"devices\": ["
+        "{\"vendor\": \"V\", \"name\": \"Isle 4\", \"kind\": \"gpu\", "
+        "\"link\": {\"topology\": \"mesh\", \"group\": 4}}], \"links\": []}";
+    yoke_catalog_t *own = NULL, *none = NULL;
+    (void)state;
+    assert_int_equal(group_of(catalog(), "A100-PCIE-80GB"), 2);
+    assert_int_equal(group_of(catalog(), "RTX 3090"), 2);
+    assert_int_equal(group_of(catalog(), "A100-SXM4-80GB"), 0);
+    assert_int_equal(group_of(catalog(), "Instinct MI300X"), 0);
+    must(yoke_catalog_parse("rows.json", rows, strlen(rows), &own));
+    assert_int_equal(group_of(own, "Isle 4"), 4);
+    assert_int_equal(group_of(own, "Isle 9"), 2);
+    json_t *row = yoke_catalog_device_to_json(&own->devices[0]);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(row, "link"), "group")), 4);
+    json_decref(row);
+    yoke_catalog_free(own);
+    assert_int_equal(yoke_catalog_parse("wrong.json", wrong, strlen(wrong), &none),
+                     YOKE_ERR_BAD_INPUT);
+    assert_non_null(strstr(yoke_last_error(), "/devices/0/link"));
+}
+
 static void runtime_memory_wins(void **state)
 {
     (void)state;
@@ -474,6 +517,7 @@ int main(void)
         cmocka_unit_test(names_are_normalised),
         cmocka_unit_test(pci_ids_are_narrowed_by_memory),
         cmocka_unit_test(figures_fill_unknowns),
+        cmocka_unit_test(topology_limits_groups),
         cmocka_unit_test(runtime_memory_wins),
         cmocka_unit_test(refused_memory_stays_unknown),
         cmocka_unit_test(half_packages_get_half),

@@ -250,6 +250,22 @@ static void assumptions_fill_and_replace(void **state)
     yoke_inventory_free(inventory);
 }
 
+/* The user's rate is that of all peers of a node, whatever the catalog's bridge joins. */
+static void given_links_join_all(void **state)
+{
+    (void)state;
+    yoke_inventory_t *inventory = cluster("1x4xA100-PCIE-80GB");
+    assert_int_equal(inventory->nodes[0].devices[0].link_group, 2);
+    must(yoke_inventory_assume(inventory, "type:A100-PCIE-80GB:link=25G"));
+    assert_int_equal(inventory->nodes[0].devices[0].link_group, 0);
+    assert_string_equal(inventory->nodes[0].devices[0].link_rate.detail, "--assume");
+    yoke_inventory_free(inventory);
+    inventory = cluster("1x4xA100-PCIE-80GB; link=25G");
+    assert_int_equal(inventory->nodes[0].devices[3].link_group, 0);
+    assert_true(inventory->nodes[0].devices[3].link_rate.value == 25e9);
+    yoke_inventory_free(inventory);
+}
+
 static void bad_assumptions_are_told(void **state)
 {
     static const struct {
@@ -289,6 +305,7 @@ int main(void)
         cmocka_unit_test(unknown_rates_stay_unknown),
         cmocka_unit_test(bad_lines_are_told),
         cmocka_unit_test(assumptions_fill_and_replace),
+        cmocka_unit_test(given_links_join_all),
         cmocka_unit_test(bad_assumptions_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

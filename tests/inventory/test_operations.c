@@ -201,6 +201,9 @@ static void differences_are_named(void **state)
                                  "\"lanes\":16,\"generation_max\":4,\"lanes_max\":16}"))),
                "changed a/g /health: ok -> lost; device lost\n"
                "changed a/g /pcie/generation: 4 -> 1; runs below its maximum\n");
+    check_diff(DOCUMENT(NODE("a", GPU("g", ",\"link\":{\"name\":\"L\"}"))),
+               DOCUMENT(NODE("a", GPU("g", ",\"link\":{\"name\":\"L\",\"group\":2}"))),
+               "changed a/g /link/group: absent -> 2\n");
     check_diff("{\"schema\":\"yoke-inventory/1\",\"nodes\":[],\"links\":[{\"between\":"
                "[\"host:a\",\"host:b\"],\"kind\":\"RoCE 100G\"}]}",
                DOCUMENT(""),
@@ -384,6 +387,24 @@ static void undated_duplicates_are_told(void **state)
     yoke_inventory_free(dated);
 }
 
+/* Nodes whose cards are joined otherwise are not equal. */
+static void bridges_keep_nodes_apart(void **state)
+{
+    (void)state;
+    yoke_inventory_t *a =
+        parsed(DOCUMENT(NODE("a1", GPU("g", ",\"link\":{\"name\":\"L\",\"group\":2}"))));
+    yoke_inventory_t *b =
+        parsed(DOCUMENT(NODE("a2", GPU("g", ",\"link\":{\"name\":\"L\"}"))));
+    yoke_inventory_t *both = NULL;
+    yoke_merge_report_t report = {0};
+    must(yoke_inventory_merge((yoke_inventory_t *[]){a, b}, 2, NULL, &both, &report));
+    assert_int_equal(both->node_count, 2);
+    yoke_merge_report_free(&report);
+    yoke_inventory_free(both);
+    yoke_inventory_free(a);
+    yoke_inventory_free(b);
+}
+
 static void merging_a_merge_changes_nothing(void **state)
 {
     (void)state;
@@ -548,6 +569,7 @@ int main(void)
         cmocka_unit_test(requirements),
         cmocka_unit_test(merging_folds_and_reports),
         cmocka_unit_test(undated_duplicates_are_told),
+        cmocka_unit_test(bridges_keep_nodes_apart),
         cmocka_unit_test(merging_a_merge_changes_nothing),
         cmocka_unit_test(a_thousand_nodes_merge),
         cmocka_unit_test(redaction_leaves_no_name),
