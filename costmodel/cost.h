@@ -15,6 +15,9 @@ typedef struct yoke_rates {
     double link_latency; /* seconds */
     bool link_mesh;      /* a group of t ranks of n peers gets link x (t-1)/(n-1) */
     unsigned link_peers; /* devices on that link in the node (n) */
+    unsigned link_group; /* devices that one bridge or island joins; 0: all of the node */
+    double link_beyond;  /* bytes/s to peers that it does not join: through the host */
+    double link_uncertainty; /* relative, of link; 0: as sure as a known number */
     bool host;           /* a CPU: no launch latency, other context size */
     double uncertainty;  /* relative, of compute and bandwidth together */
 } yoke_rates_t;
@@ -29,10 +32,18 @@ bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
                             const yoke_constants_t *constants, yoke_rates_t *out_rates,
                             bool *out_supported, const char **out_missing);
 
-/* What each rank of a group of `ranks` peers on the node's own links gets, per direction; what
- * one pair of them gets. `link_peers` 0 (unknown) counts as switched. */
+/* What each rank of a group of `ranks` peers on the node's own links gets, per direction.
+ * `link_peers` 0 (unknown) counts as switched. A tensor group stands on one bridge or island
+ * where that is large enough; of peers that stand anywhere in the node that is only sure where
+ * it joins all of them. */
 double yoke_rates_group_bandwidth(const yoke_rates_t *rates, unsigned ranks);
+double yoke_rates_spread_bandwidth(const yoke_rates_t *rates, unsigned ranks);
+/* What one pair of peers anywhere in the node gets. */
 double yoke_rates_pair_bandwidth(const yoke_rates_t *rates);
+/* Relative uncertainty of one figure by its source and marks; an unknown one's is that of a
+ * generic constant. */
+double yoke_quantity_uncertainty(const yoke_quantity_t *quantity,
+                                 const yoke_constants_t *constants);
 
 typedef struct yoke_layer_cost {
     double forward, backward; /* seconds of one micro-batch, tensor-parallel exchange included;

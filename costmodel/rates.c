@@ -8,8 +8,8 @@ static double larger(double a, double b)
 }
 
 /* The largest uncertainty that applies to one figure. */
-static double uncertainty(const yoke_quantity_t *quantity,
-                          const yoke_constants_t *constants)
+double yoke_quantity_uncertainty(const yoke_quantity_t *quantity,
+                                 const yoke_constants_t *constants)
 {
     double value = constants->uncertainty_default;
     switch (quantity->source) {
@@ -52,10 +52,10 @@ static double rate_uncertainty(const yoke_quantity_t *rate,
                                const yoke_quantity_t *fraction,
                                const yoke_constants_t *constants)
 {
-    double value = uncertainty(rate, constants);
+    double value = yoke_quantity_uncertainty(rate, constants);
     if (rate->source == YOKE_SOURCE_MEASURED)
         return value;
-    return larger(value, uncertainty(fraction, constants));
+    return larger(value, yoke_quantity_uncertainty(fraction, constants));
 }
 
 static void set_link(const yoke_device_t *device, const yoke_constants_t *constants,
@@ -63,12 +63,16 @@ static void set_link(const yoke_device_t *device, const yoke_constants_t *consta
 {
     const yoke_quantity_t *link = &device->link_rate;
     rates->link_latency = constants->link_latency;
+    rates->link_beyond = constants->default_intra_rate;
     if (!yoke_known(link) || link->value <= 0) {
         rates->link = constants->default_intra_rate;
+        rates->link_uncertainty = constants->uncertainty_default;
         return;
     }
     rates->link = achieved(link, &(yoke_quantity_t){0}, constants->link_fraction);
     rates->link_mesh = device->link_mesh;
+    rates->link_group = device->link_group;
+    rates->link_uncertainty = yoke_quantity_uncertainty(link, constants);
 }
 
 bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
@@ -104,14 +108,28 @@ bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
     return true;
 }
 
-double yoke_rates_group_bandwidth(const yoke_rates_t *rates, unsigned ranks)
+static double share(const yoke_rates_t *rates, unsigned ranks)
 {
     if (!rates->link_mesh || rates->link_peers < 2 || ranks >= rates->link_peers)
         return rates->link;
     return rates->link * ((double)ranks - 1) / ((double)rates->link_peers - 1);
 }
 
+double yoke_rates_group_bandwidth(const yoke_rates_t *rates, unsigned ranks)
+{
+    if (rates->link_group != 0 && ranks > rates->link_group)
+        return rates->link_beyond;
+    return share(rates, ranks);
+}
+
+double yoke_rates_spread_bandwidth(const yoke_rates_t *rates, unsigned ranks)
+{
+    if (rates->link_group != 0 && rates->link_peers > rates->link_group)
+        return rates->link_beyond;
+    return share(rates, ranks);
+}
+
 double yoke_rates_pair_bandwidth(const yoke_rates_t *rates)
 {
-    return yoke_rates_group_bandwidth(rates, 2);
+    return yoke_rates_spread_bandwidth(rates, 2);
 }

@@ -36,11 +36,26 @@ static yoke_status_t time_of(const yoke_problem_t *problem, const yoke_layout_t 
     return status;
 }
 
-static void scale_rates(yoke_rates_t *rates, double factor)
+/* Every rate by its own uncertainty, all up or all down. */
+static void shift_class(const yoke_constants_t *constants, bool up, yoke_class_t *class)
 {
-    rates->compute *= factor;
-    rates->bandwidth *= factor;
-    rates->link *= factor;
+    const yoke_quantity_t unknown = {0};
+    const double network = constants->uncertainty_catalog;
+    const double path = yoke_quantity_uncertainty(
+        class->intra_from != NULL ? class->intra_from : &unknown, constants);
+    const struct {
+        double *rate, uncertainty;
+    } rates[] = {
+        {&class->rates.compute, class->rates.uncertainty},
+        {&class->rates.bandwidth, class->rates.uncertainty},
+        {&class->rates.link, class->rates.link_uncertainty},
+        {&class->rates.link_beyond, constants->uncertainty_default},
+        {&class->nic, network},
+        {&class->intra, path},
+    };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        *rates[i].rate *=
+            up ? 1.0 + rates[i].uncertainty : 1.0 / (1.0 + rates[i].uncertainty);
 }
 
 yoke_status_t yoke_certificate_range(const yoke_problem_t *problem,
@@ -53,14 +68,8 @@ yoke_status_t yoke_certificate_range(const yoke_problem_t *problem,
         yoke_status_t status = copy_problem(problem, &changed);
         if (status != YOKE_OK)
             return status;
-        for (size_t c = 0; c < changed.class_count; c++) {
-            yoke_class_t *class = &changed.classes[c];
-            double factor = 1.0 + class->rates.uncertainty;
-            double network = 1.0 + problem->constants->uncertainty_catalog;
-            scale_rates(&class->rates, side == 0 ? factor : 1.0 / factor);
-            class->nic *= side == 0 ? network : 1.0 / network;
-            class->intra *= side == 0 ? network : 1.0 / network;
-        }
+        for (size_t c = 0; c < changed.class_count; c++)
+            shift_class(problem->constants, side == 0, &changed.classes[c]);
         status = time_of(&changed, layout, &times[side]);
         free(changed.classes);
         if (status != YOKE_OK)
@@ -70,6 +79,9 @@ yoke_status_t yoke_certificate_range(const yoke_problem_t *problem,
     *out_high = times[1];
     return YOKE_OK;
 }
+
+/* What one effect is about. */
+typedef enum lever { LEVER_COMPUTE, LEVER_LINK, LEVER_NIC } lever_t;
 
 typedef struct effect {
     char *input, *source;
@@ -92,9 +104,10 @@ static bool first_of_type(const yoke_problem_t *problem, size_t index)
     return true;
 }
 
-/* Scale one input of every class of a type (NULL: the NICs of all). */
+/* Scale one input of every class of a type (NICs: of all). */
 static yoke_status_t measure(const yoke_problem_t *problem, const yoke_layout_t *layout,
-                             const char *type, double factor, double *out_time)
+                             lever_t lever, const char *type, double factor,
+                             double *out_time)
 {
     yoke_problem_t changed;
     yoke_status_t status = copy_problem(problem, &changed);
@@ -102,10 +115,16 @@ static yoke_status_t measure(const yoke_problem_t *problem, const yoke_layout_t 
         return status;
     for (size_t c = 0; c < changed.class_count; c++) {
         yoke_class_t *class = &changed.classes[c];
-        if (type == NULL)
+        if (lever == LEVER_NIC)
             class->nic *= factor;
-        else if (strcmp(class->type, type) == 0)
+        else if (strcmp(class->type, type) != 0)
+            continue;
+        else if (lever == LEVER_COMPUTE)
             class->rates.compute *= factor;
+        else {
+            class->rates.link *= factor;
+            class->rates.link_beyond *= factor;
+        }
     }
     status = time_of(&changed, layout, out_time);
     free(changed.classes);
@@ -122,26 +141,69 @@ static char *source_text(const yoke_quantity_t *quantity)
 }
 
 static yoke_status_t add_effect(const yoke_problem_t *problem,
-                                const yoke_layout_t *layout, const char *type,
-                                double uncertainty, char *input, char *source,
-                                effect_t *out)
+                                const yoke_layout_t *layout, lever_t lever,
+                                const char *type, double uncertainty, char *input,
+                                char *source, effect_t *out)
 {
     *out = (effect_t){.input = input, .source = source};
     out->from = 1.0 / (1.0 + uncertainty);
     out->to = 1.0 + uncertainty;
     if (input == NULL || source == NULL)
         return yoke_fail_memory();
-    yoke_status_t status = measure(problem, layout, type, out->from, &out->times[0]);
+    yoke_status_t status =
+        measure(problem, layout, lever, type, out->from, &out->times[0]);
     if (status == YOKE_OK)
-        status = measure(problem, layout, type, out->to, &out->times[1]);
+        status = measure(problem, layout, lever, type, out->to, &out->times[1]);
     out->size = out->times[0] - out->times[1];
     return status;
+}
+
+/* Is part of a node reached at a generic rate, beyond a bridge? */
+static bool beyond_bridge(const yoke_class_t *class)
+{
+    return class->rates.link_group != 0 && class->per_host > class->rates.link_group;
+}
+
+/* The class of the type whose in-node link is in doubt, or NULL: links that nobody doubts
+ * are rarely what a plan hangs on. */
+static const yoke_class_t *doubtful_link(const yoke_problem_t *problem, const char *type)
+{
+    const unsigned doubts = YOKE_MARK_NOT_REREAD | YOKE_MARK_DISPUTED |
+                            YOKE_MARK_LOWER_BOUND | YOKE_MARK_DEFAULT;
+    for (size_t c = 0; c < problem->class_count; c++) {
+        const yoke_class_t *class = &problem->classes[c];
+        if (class->per_host > 1 && strcmp(class->type, type) == 0 &&
+            (class->link_from == NULL || beyond_bridge(class) ||
+             (class->link_from->marks & doubts) != 0))
+            return class;
+    }
+    return NULL;
+}
+
+static double link_uncertainty(const yoke_problem_t *problem, const yoke_class_t *class)
+{
+    const double generic = problem->constants->uncertainty_default;
+    return beyond_bridge(class) && generic > class->rates.link_uncertainty
+               ? generic
+               : class->rates.link_uncertainty;
+}
+
+static char *link_source(const yoke_class_t *class)
+{
+    if (class->link_from == NULL)
+        return yoke_strdup("unknown, generic constant");
+    char *source = source_text(class->link_from);
+    if (source == NULL || !beyond_bridge(class))
+        return source;
+    char *both = yoke_format("%s; beyond the bridge a generic constant", source);
+    free(source);
+    return both;
 }
 
 yoke_status_t yoke_certificate_sensitivity(const yoke_problem_t *problem,
                                            const yoke_layout_t *layout, yoke_plan_t *plan)
 {
-    effect_t *effects = calloc(problem->class_count + 1, sizeof *effects);
+    effect_t *effects = calloc(2 * problem->class_count + 1, sizeof *effects);
     if (effects == NULL)
         return yoke_fail_memory();
     size_t count = 0;
@@ -151,13 +213,19 @@ yoke_status_t yoke_certificate_sensitivity(const yoke_problem_t *problem,
         const yoke_class_t *class = &problem->classes[c];
         if (!first_of_type(problem, c))
             continue;
-        status =
-            add_effect(problem, layout, class->type, class->rates.uncertainty,
-                       yoke_format("type:%s:%s", class->type, yoke_dtype_name(dtype)),
-                       source_text(&class->device->compute[dtype]), &effects[count++]);
+        status = add_effect(
+            problem, layout, LEVER_COMPUTE, class->type, class->rates.uncertainty,
+            yoke_format("type:%s:%s", class->type, yoke_dtype_name(dtype)),
+            source_text(&class->device->compute[dtype]), &effects[count++]);
+        const yoke_class_t *linked = doubtful_link(problem, class->type);
+        if (status == YOKE_OK && linked != NULL)
+            status = add_effect(problem, layout, LEVER_LINK, class->type,
+                                link_uncertainty(problem, linked),
+                                yoke_format("type:%s:link", class->type),
+                                link_source(linked), &effects[count++]);
     }
     if (status == YOKE_OK && problem->host_count > 1)
-        status = add_effect(problem, layout, NULL,
+        status = add_effect(problem, layout, LEVER_NIC, NULL,
                             problem->constants->uncertainty_catalog, yoke_strdup("nic"),
                             yoke_strdup("the inventory's NIC rates"), &effects[count++]);
     qsort(effects, count, sizeof *effects, compare_effects);

@@ -9,6 +9,7 @@
 #include "partition/plan_build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -54,11 +55,23 @@ static yoke_status_t add_replica(filling_t *filling, const yoke_replica_t *repli
     return status;
 }
 
-/* "nic" between hosts; within one the link of the type, "host" between unlike devices. */
+/* Does the link of the type join all of the group? As the times are computed. */
+static bool joined(const filling_t *filling)
+{
+    const yoke_rates_t *rates =
+        &filling->build->problem->classes[filling->class_index].rates;
+    if (rates->link_group == 0 || rates->link_peers <= rates->link_group)
+        return true;
+    return strcmp(filling->group->kind, "tensor") == 0 &&
+           filling->group->rank_count <= rates->link_group;
+}
+
+/* "nic" between hosts; within one the link of the type, "host" between devices that it
+ * does not join. */
 static yoke_status_t finish(filling_t *filling)
 {
     const char *transport = "nic";
-    if (filling->one_host && filling->one_class)
+    if (filling->one_host && filling->one_class && joined(filling))
         transport = filling->build->problem->classes[filling->class_index].link_name;
     else if (filling->one_host)
         transport = "host";

@@ -204,6 +204,9 @@ static unsigned class_of(yoke_problem_t *problem, const yoke_problem_host_t *hos
         .intra_latency = constants->link_latency,
         .link_name = candidate->device->link_name,
     };
+    if (yoke_known(&candidate->device->link_rate) &&
+        candidate->device->link_rate.value > 0)
+        class->link_from = &candidate->device->link_rate;
     class->rates.link_peers = per_host;
     return (unsigned)problem->class_count++;
 }
@@ -249,51 +252,6 @@ static yoke_status_t build_classes(yoke_problem_builder_t *builder)
     free(examples);
     free(keys);
     return status;
-}
-
-/* Links of the document between devices of one class, or of two classes in a node. */
-static yoke_status_t apply_links(yoke_problem_t *problem)
-{
-    for (size_t i = 0; i < problem->inventory->link_count; i++) {
-        const yoke_link_t *link = &problem->inventory->links[i];
-        if (!yoke_known(&link->rate))
-            continue;
-        double fraction = link->fraction > 0 ? link->fraction : 1.0;
-        bool used = false;
-        for (size_t s = 0; s < problem->slot_count; s++) {
-            const yoke_slot_t *slot = &problem->slots[s];
-            bool match[2] = {false, false};
-            for (int e = 0; e < 2; e++) {
-                yoke_status_t status =
-                    yoke_selector_match(link->between[e], problem->hosts[slot->host],
-                                        slot->device, &match[e]);
-                if (status != YOKE_OK)
-                    return status;
-            }
-            yoke_class_t *class = &problem->classes[slot->class_index];
-            double latency = yoke_known(&link->latency)
-                                 ? link->latency.value
-                                 : problem->constants->link_latency;
-            if (match[0] && match[1]) {
-                class->rates.link = link->rate.value * fraction;
-                class->rates.link_latency = latency;
-                used = true;
-            } else if (match[0] || match[1]) {
-                class->intra = link->rate.value * fraction;
-                class->intra_latency = latency;
-                used = true;
-            }
-        }
-        if (!used) {
-            yoke_status_t status = yoke_problem_add_note(
-                problem,
-                yoke_format("the link between '%s' and '%s' joins no planned devices",
-                            link->between[0], link->between[1]));
-            if (status != YOKE_OK)
-                return status;
-        }
-    }
-    return YOKE_OK;
 }
 
 /* Positions beyond those that the model was trained or built with may not exist. */
@@ -422,7 +380,9 @@ yoke_status_t yoke_problem_new(const yoke_model_t *model,
     if (status == YOKE_OK && problem->slot_count == 0)
         status = no_devices(problem);
     if (status == YOKE_OK)
-        status = apply_links(problem);
+        status = yoke_problem_apply_links(problem);
+    if (status == YOKE_OK)
+        status = yoke_problem_note_links(problem);
     if (status == YOKE_OK)
         status = check_network(problem);
     if (status == YOKE_OK)

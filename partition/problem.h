@@ -25,6 +25,8 @@ typedef struct yoke_class {
     double intra;          /* bytes/s per direction between unlike devices of the node */
     double intra_latency;
     const char *link_name;
+    const yoke_quantity_t *link_from;  /* what rates.link is from; NULL: generic */
+    const yoke_quantity_t *intra_from; /* what intra is from; NULL: generic */
 } yoke_class_t;
 
 typedef struct yoke_slot {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inventory/catalog.h"
 
 const char *yoke_problem_type(const yoke_device_t *device)
 {
@@ -140,11 +141,40 @@ static void add_other_dtypes(const yoke_device_t *device, yoke_dtype_t dtype,
     }
 }
 
-static void add_item(yoke_text_t *list, const char *format, const char *name)
+/* What must be given before a type can be planned on: words, keys and an example. */
+typedef struct question {
+    yoke_text_t what, keys, example;
+    unsigned count;
+} question_t;
+
+static void add_item(question_t *question, const char *what, const char *key,
+                     const char *unit, const char *example)
 {
-    if (list->size > 0)
-        yoke_text_add(list, ",");
-    yoke_text_printf(list, format, name);
+    const char *comma = question->keys.size > 0 ? "," : "";
+    yoke_text_printf(&question->keys, "%s%s=%s", comma, key, unit);
+    yoke_text_printf(&question->example, "%s%s=%s", comma, key, example);
+    if (what == NULL)
+        return;
+    yoke_text_printf(&question->what, "%s%s", question->what.size > 0 ? " and " : "",
+                     what);
+    question->count++;
+}
+
+/* Names near to one that the catalog does not have; without a catalog nothing is said. */
+static void add_nearest(const yoke_device_t *device, yoke_text_t *text)
+{
+    const yoke_catalog_t *catalog = NULL;
+    const char *name = device->type != NULL ? device->type : device->name;
+    if (name == NULL || yoke_catalog_default(&catalog) != YOKE_OK ||
+        yoke_catalog_find(catalog, NULL, name) != NULL)
+        return;
+    char *nearest = yoke_catalog_nearest(catalog, name);
+    if (nearest != NULL)
+        yoke_text_printf(text, "; type '%s' is not in the catalog; near are %s", name,
+                         nearest);
+    else if (device->type != NULL)
+        yoke_text_printf(text, "; type '%s' is not in the catalog", name);
+    free(nearest);
 }
 
 /* One question a type; what is known of it is not asked for again. */
@@ -161,33 +191,46 @@ static yoke_status_t ask_for_rate(yoke_problem_builder_t *builder,
         !yoke_known(&device->bandwidth) || !(device->bandwidth.value > 0);
     double limit = 0;
     const bool memory = !memory_limit(builder->problem, device, &limit);
-    yoke_text_t keys = {0}, example = {0}, *text = &builder->missing;
-    if (compute) {
-        add_item(&keys, "%s=RATE", yoke_dtype_name(dtype));
-        add_item(&example, "%s=300T", yoke_dtype_name(dtype));
-    }
-    if (bandwidth) {
-        add_item(&keys, "%s=RATE", "hbm");
-        add_item(&example, "%s=1.6T", "hbm");
-    }
-    if (memory) {
-        add_item(&keys, "%s=SIZE", "memory");
-        add_item(&example, "%s=64GiB", "memory");
-    }
-    const char *what = !compute     ? "memory bandwidth of type"
-                       : !bandwidth ? "compute rate of type"
-                                    : "compute rate and memory bandwidth of type";
+    question_t question = {0};
+    char rate[32];
+    yoke_snprintf(rate, sizeof rate, "%s compute rate", yoke_dtype_name(dtype));
+    if (compute)
+        add_item(&question, rate, yoke_dtype_name(dtype), "RATE", "300T");
+    if (bandwidth)
+        add_item(&question, "memory bandwidth", "hbm", "RATE", "1.6T");
+    if (memory)
+        add_item(&question, compute || bandwidth ? NULL : "memory size", "memory", "SIZE",
+                 "64GiB");
+    yoke_text_t *text = &builder->missing;
     yoke_text_printf(text,
-                     "%sthe %s%s%s %s %s unknown: give --assume 'type:%s:%s' (for "
+                     "%sthe %s of type %s %s unknown: give --assume 'type:%s:%s' (for "
                      "example %s), leave it out with --exclude 'type:%s'",
-                     text->size > 0 ? "; " : "", compute ? yoke_dtype_name(dtype) : "",
-                     compute ? " " : "", what, type, compute && bandwidth ? "are" : "is",
-                     type, yoke_text_get(&keys), yoke_text_get(&example), type);
+                     text->size > 0 ? "; " : "", yoke_text_get(&question.what), type,
+                     question.count > 1 ? "are" : "is", type,
+                     yoke_text_get(&question.keys), yoke_text_get(&question.example),
+                     type);
     if (compute)
         add_other_dtypes(device, dtype, text);
-    yoke_text_free(&keys);
-    yoke_text_free(&example);
+    add_nearest(device, text);
+    yoke_text_free(&question.what);
+    yoke_text_free(&question.keys);
+    yoke_text_free(&question.example);
     return yoke_strings_add(&builder->asked, type);
+}
+
+static bool is_assumed(const yoke_quantity_t *quantity)
+{
+    return quantity->source == YOKE_SOURCE_USER && quantity->detail != NULL &&
+           strcmp(quantity->detail, "--assume") == 0;
+}
+
+/* Whoever gives figures of a device for this run wants it planned on. */
+static bool is_wanted(const yoke_device_t *device)
+{
+    bool wanted = is_assumed(&device->bandwidth) || is_assumed(&device->link_rate);
+    for (size_t i = 0; i < YOKE_DTYPE_COUNT; i++)
+        wanted = wanted || is_assumed(&device->compute[i]);
+    return wanted;
 }
 
 /* A rate without its unit ("bf16=300" for 300T) would give a step of a million years. */
@@ -239,10 +282,10 @@ static yoke_status_t note_doubts(yoke_problem_t *problem, const yoke_device_t *d
 static char *class_key(const yoke_device_t *device, const yoke_rates_t *rates,
                        double limit)
 {
-    return yoke_format("%s|%.17g|%.17g|%.17g|%.17g|%d|%u|%.17g",
+    return yoke_format("%s|%.17g|%.17g|%.17g|%.17g|%d|%u|%.17g|%u",
                        yoke_problem_type(device), limit, rates->compute, rates->bandwidth,
                        rates->link, rates->link_mesh, (unsigned)rates->host,
-                       rates->link_latency);
+                       rates->link_latency, rates->link_group);
 }
 
 static yoke_status_t add_candidate(yoke_problem_builder_t *builder,
@@ -303,6 +346,8 @@ static yoke_status_t consider(yoke_problem_builder_t *builder, yoke_problem_host
         return leave_out_formatted(problem, host->name, device,
                                    yoke_format("it cannot compute in %s",
                                                yoke_dtype_name(problem->options.dtype)));
+    if (!sized && is_wanted(device))
+        return ask_for_rate(builder, device);
     if (!sized)
         return leave_out_formatted(
             problem, host->name, device,

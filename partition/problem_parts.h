@@ -2,14 +2,14 @@
 #ifndef YOKE_PARTITION_PROBLEM_PARTS_H
 #define YOKE_PARTITION_PROBLEM_PARTS_H
 
-/* What problem.c (hosts, classes, links) and problem_devices.c (which devices take part)
- * share while a problem is made. */
+/* What problem.c (hosts, classes), problem_devices.c (which devices take part) and
+ * problem_links.c (links of a node) share while a problem is made. */
 
 #include "base/text.h"
 #include "partition/problem.h"
 
 #define YOKE_MAX_SLOTS 100000 /* devices, and hosts */
-#define YOKE_LEAST_RATE 1e6 /* FLOP/s or bytes/s: less is a rate without its unit */
+#define YOKE_LEAST_RATE 1e6   /* FLOP/s or bytes/s: less is a rate without its unit */
 
 /* One device of one expanded host, before classes exist. */
 typedef struct yoke_problem_device {
@@ -43,6 +43,11 @@ typedef struct yoke_problem_builder {
 yoke_status_t yoke_problem_take_devices(yoke_problem_builder_t *builder);
 /* Add a note once; takes the text, NULL is out of memory. */
 yoke_status_t yoke_problem_add_note(yoke_problem_t *problem, char *note);
+/* The inventory's links into the classes that they join; an end that matches nothing is
+ * an error. */
+yoke_status_t yoke_problem_apply_links(yoke_problem_t *problem);
+/* Say which rates within a node are taken without being known. */
+yoke_status_t yoke_problem_note_links(yoke_problem_t *problem);
 /* Catalog name, else the device's own, else its id. */
 const char *yoke_problem_type(const yoke_device_t *device);
 

@@ -116,7 +116,7 @@ static void meet_member(group_t *group, const yoke_replica_t *replica)
         bool mixed = group->mixed[host] != 0;
         group->bandwidth = smaller(
             group->bandwidth,
-            mixed ? class->intra : yoke_rates_group_bandwidth(&class->rates, together));
+            mixed ? class->intra : yoke_rates_spread_bandwidth(&class->rates, together));
         group->latency = larger(group->latency,
                                 mixed ? class->intra_latency : class->rates.link_latency);
     }

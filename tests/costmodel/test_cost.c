@@ -157,6 +157,24 @@ static void test_mesh(void **state)
     fixture_assert_near(yoke_rates_pair_bandwidth(&mesh), 7e11, 1e-12, "switched");
 }
 
+/* Bridges: a tensor group that fits one has it; the others go through the host. */
+static void test_bridge(void **state)
+{
+    (void)state;
+    yoke_rates_t bridge = {
+        .link = 3e11, .link_group = 2, .link_beyond = 1e10, .link_peers = 4};
+    fixture_assert_near(yoke_rates_group_bandwidth(&bridge, 2), 3e11, 1e-12, "pair");
+    fixture_assert_near(yoke_rates_group_bandwidth(&bridge, 4), 1e10, 1e-12, "four");
+    fixture_assert_near(yoke_rates_spread_bandwidth(&bridge, 2), 1e10, 1e-12, "any two");
+    fixture_assert_near(yoke_rates_pair_bandwidth(&bridge), 1e10, 1e-12, "any pair");
+    bridge.link_peers = 2;
+    fixture_assert_near(yoke_rates_pair_bandwidth(&bridge), 3e11, 1e-12, "the only two");
+    bridge.link_group = 8;
+    bridge.link_peers = 16;
+    fixture_assert_near(yoke_rates_group_bandwidth(&bridge, 8), 3e11, 1e-12, "island");
+    fixture_assert_near(yoke_rates_group_bandwidth(&bridge, 16), 1e10, 1e-12, "beyond");
+}
+
 /* Memory infinitely fast, no overheads: FLOPs / rate. */
 static void test_compute_bound(void **state)
 {
@@ -346,11 +364,17 @@ static void test_monotonic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_collectives),         cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_unknown_is_not_zero), cmocka_unit_test(test_mesh),
-        cmocka_unit_test(test_compute_bound),       cmocka_unit_test(test_window),
-        cmocka_unit_test(test_memory_bound),        cmocka_unit_test(test_host_floor),
-        cmocka_unit_test(test_tensor_parallel),     cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_unknown_is_not_zero),
+        cmocka_unit_test(test_mesh),
+        cmocka_unit_test(test_bridge),
+        cmocka_unit_test(test_compute_bound),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_host_floor),
+        cmocka_unit_test(test_tensor_parallel),
+        cmocka_unit_test(test_experts),
         cmocka_unit_test(test_monotonic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,6 +230,7 @@ void instance_drop_layer(instance_t *instance)
 typedef struct type {
     double compute, bandwidth, link, memory;
     bool mesh;
+    unsigned group; /* of its bridges; 0: none */
 } type_t;
 
 static yoke_quantity_t measured(double value)
@@ -248,6 +249,7 @@ static double model_bytes(const instance_t *instance)
 static void make_types(instance_t *instance, unsigned types, type_t *out)
 {
     random_source_t *random = &instance->random;
+    random_source_t apart = {instance->seed ^ 0x6272696467u}; /* keeps the other draws */
     double fixed = 2.1e9; /* about what context and communication take */
     double share = model_bytes(instance) / instance->devices;
     for (unsigned t = 0; t < types; t++) {
@@ -255,6 +257,8 @@ static void make_types(instance_t *instance, unsigned types, type_t *out)
                           .bandwidth = random_between(random, 3e11, 3e12),
                           .link = random_between(random, 3e10, 4e11),
                           .mesh = one_in(random, 3)};
+        if (one_in(&apart, 3) && !out[t].mesh)
+            out[t].group = 2;
         if (one_in(random, 3))
             out[t].link = random_between(random, 2e9, 2e10); /* through PCIe */
         out[t].memory = instance->tight ? fixed + share * random_between(random, 0.4, 4.0)
@@ -272,7 +276,8 @@ static void make_device(yoke_device_t *device, unsigned index, unsigned type,
                               .type = name_of("Type%u", type),
                               .schedulable = true,
                               .numa = -1,
-                              .link_mesh = figures->mesh};
+                              .link_mesh = figures->mesh,
+                              .link_group = figures->group};
     device->memory.total = measured(figures->memory * 1.05);
     device->memory.usable = measured(figures->memory);
     device->compute[YOKE_BF16] = measured(figures->compute);
@@ -308,6 +313,34 @@ static void add_link(instance_t *instance)
                       .rate = measured(random_between(&instance->random, 1e9, 1e11)),
                       .latency = measured(random_between(&instance->random, 1e-6, 5e-5)),
                       .fraction = one_in(&instance->random, 2) ? 0 : 0.8};
+}
+
+static unsigned seen_types(const yoke_inventory_t *inventory)
+{
+    unsigned seen = 0;
+    for (size_t n = 0; n < inventory->node_count; n++)
+        for (size_t d = 0; d < inventory->nodes[n].device_count; d++)
+            seen |= 1u << (inventory->nodes[n].devices[d].type[4] - '0');
+    return seen;
+}
+
+static void free_links(yoke_inventory_t *inventory)
+{
+    for (size_t i = 0; i < inventory->link_count; i++) {
+        free(inventory->links[i].between[0]);
+        free(inventory->links[i].between[1]);
+        free(inventory->links[i].kind);
+    }
+    free(inventory->links);
+    inventory->links = NULL;
+    inventory->link_count = 0;
+}
+
+/* A link of a type that has no device is refused. */
+static void drop_dead_link(yoke_inventory_t *inventory)
+{
+    if ((seen_types(inventory) & 3u) != 3u)
+        free_links(inventory);
 }
 
 /* Deal the devices out: whole nodes hold one type, mixed ones may change it at any
@@ -353,6 +386,7 @@ static void make_cluster(instance_t *instance)
     }
     if (instance->mixed && types > 1 && one_in(random, 2))
         add_link(instance);
+    drop_dead_link(inventory);
 }
 
 static void free_device(yoke_device_t *device)
@@ -376,11 +410,7 @@ static void free_node(yoke_node_t *node)
 
 static unsigned count_types(const yoke_inventory_t *inventory)
 {
-    unsigned seen = 0;
-    for (size_t n = 0; n < inventory->node_count; n++)
-        for (size_t d = 0; d < inventory->nodes[n].device_count; d++)
-            seen |= 1u << (inventory->nodes[n].devices[d].type[4] - '0');
-    return (unsigned)__builtin_popcount(seen);
+    return (unsigned)__builtin_popcount(seen_types(inventory));
 }
 
 void instance_drop_device(instance_t *instance)
@@ -395,6 +425,7 @@ void instance_drop_device(instance_t *instance)
         inventory->node_count--;
     }
     instance->types = count_types(inventory);
+    drop_dead_link(inventory);
 }
 
 static void swap_bytes(void *a, void *b, size_t size)
@@ -467,13 +498,8 @@ void instance_free(instance_t *instance)
     yoke_inventory_t *inventory = instance->inventory;
     for (size_t n = 0; n < inventory->node_count; n++)
         free_node(&inventory->nodes[n]);
-    for (size_t i = 0; i < inventory->link_count; i++) {
-        free(inventory->links[i].between[0]);
-        free(inventory->links[i].between[1]);
-        free(inventory->links[i].kind);
-    }
     free(inventory->nodes);
-    free(inventory->links);
+    free_links(inventory);
     free(inventory);
 }
 
