@@ -25,6 +25,18 @@ int main(void)
     status = yoke_plan_read("/nonexistent/plan.json", &plan);
     if (status == YOKE_OK)
         return 1;
+    /* The installed data are found; a fraction that cannot be is refused before any work.
+     */
+    yoke_model_t *model = NULL;
+    if (yoke_model_read("gpt2", NULL, &model) != YOKE_OK ||
+        yoke_cluster_load("a100-v100", &inventory) != YOKE_OK)
+        return 1;
+    options.memory = YOKE_MEMORY_FRACTION;
+    if (yoke_plan_search(model, inventory, &options, &plan) != YOKE_ERR_USAGE ||
+        strstr(yoke_last_error(), "memory_fraction") == NULL)
+        return 1;
+    yoke_inventory_free(inventory);
+    yoke_model_free(model);
     printf("%s\n", yoke_version());
     return 0;
 }
