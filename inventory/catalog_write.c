@@ -13,10 +13,7 @@ static json_t *figure(const yoke_quantity_t *quantity, const char *key)
     if (!yoke_known(quantity))
         return json_null();
     json_t *object = json_object();
-    if (quantity->value < 0x1p53 && trunc(quantity->value) == quantity->value)
-        yoke_json_set_u64(object, key, (uint64_t)quantity->value);
-    else
-        yoke_json_set_number(object, key, quantity->value);
+    yoke_json_set_exact(object, key, quantity->value);
     yoke_json_set_string(object, "source", quantity->detail);
     json_object_set_new(object, "marks", yoke_marks_to_json(quantity->marks));
     return object;

@@ -2,26 +2,16 @@
 /* An inventory as yoke-inventory/1. Unknown is null; lists are never left out. */
 #include "inventory/document.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inventory/parts.h"
 
-/* Whole numbers stay whole (bytes have more than 12 digits); the rest has 12 digits. */
-static void set_value(json_t *object, const char *key, double value)
-{
-    if (value >= 0 && value < 0x1p53 && trunc(value) == value)
-        yoke_json_set_u64(object, key, (uint64_t)value);
-    else
-        yoke_json_set_number(object, key, value);
-}
-
 static void set_known(json_t *object, const char *key, const yoke_quantity_t *quantity)
 {
     if (yoke_known(quantity))
-        set_value(object, key, quantity->value);
+        yoke_json_set_exact(object, key, quantity->value);
     else
         json_object_set_new(object, key, json_null());
 }
@@ -272,7 +262,7 @@ json_t *yoke_node_to_json(const yoke_node_t *node)
     yoke_json_set_string(object, "os", node->os);
     yoke_json_set_string(object, "kernel", node->kernel);
     if (node->gathered_at > 0)
-        set_value(object, "gathered_at", node->gathered_at);
+        yoke_json_set_exact(object, "gathered_at", node->gathered_at);
     else
         json_object_set_new(object, "gathered_at", json_null());
     for (size_t i = 0; i < node->device_count; i++)
@@ -300,7 +290,7 @@ static json_t *link_to_json(const yoke_link_t *link)
     yoke_json_set_string(object, "kind", link->kind);
     set_shared(object, keys, quantities, 2);
     if (link->fraction > 0)
-        set_value(object, "fraction", link->fraction);
+        yoke_json_set_exact(object, "fraction", link->fraction);
     else
         json_object_set_new(object, "fraction", json_null());
     return object;
