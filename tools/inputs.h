@@ -52,16 +52,19 @@ yoke_status_t yoke_input_cluster(const yoke_args_t *args,
                                  yoke_inventory_t **out_inventory);
 
 /*
- * --model and --cluster, where the command line leaves them out, as the plan's own command
- * had them, the cluster with its --assume and --catalog; says so on standard error. Paths
- * are relative to the current folder; a plan's digests guard against another input behind
- * the same name. The values stand in `out_words`, which must outlive the arguments and is
- * freed by the caller, also when it fails.
+ * --model and --cluster, where the command line leaves them out, as the plan's own
+ * command had them, the cluster with its --assume and --catalog; says so on standard
+ * error. Paths are relative to the current folder; a plan's digests guard against another
+ * input behind the same name. The values stand in `out_words`, which must outlive the
+ * arguments and is freed by the caller, also when it fails.
  * @retval YOKE_ERR_USAGE  one is missing and the plan does not say it, or says "-"
  */
 yoke_status_t yoke_input_from_plan(yoke_args_t *args, const yoke_plan_t *plan,
                                    yoke_strings_t *out_words);
 /* A word as a shell would need it: quoted where it holds more than letters and digits. */
 void yoke_quote_word(const char *word, yoke_text_t *out);
+
+/* Does a path lead out of the current folder: absolute, or through ".."? */
+bool yoke_input_leads_outside(const char *value);
 
 #endif

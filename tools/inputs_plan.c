@@ -134,6 +134,30 @@ static yoke_status_t give(yoke_args_t *args, const char *name, const char *value
     return YOKE_OK;
 }
 
+bool yoke_input_leads_outside(const char *value)
+{
+    if (value[0] == '/' || value[0] == '~')
+        return true;
+    for (const char *at = value; (at = strstr(at, "..")) != NULL; at += 2)
+        if ((at == value || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    return false;
+}
+
+/* No path in a document leads outside the folder one works in. */
+static yoke_status_t refuse_outside(const char *name, char letter, const char *value)
+{
+    yoke_text_t word = {0};
+    yoke_quote_word(value, &word);
+    yoke_status_t status =
+        yoke_fail(YOKE_ERR_USAGE,
+                  "--%s is missing; the plan was made with one outside of "
+                  "this folder: give it, -%c %s",
+                  name, letter, yoke_text_get(&word));
+    yoke_text_free(&word);
+    return status;
+}
+
 static yoke_status_t take_one(yoke_args_t *args, const yoke_strings_t *words,
                               const char *name, char letter, yoke_text_t *taken)
 {
@@ -148,6 +172,8 @@ static yoke_status_t take_one(yoke_args_t *args, const yoke_strings_t *words,
                          "--%s is missing, and the plan was made with one from standard "
                          "input; give it as a file",
                          name);
+    if (yoke_input_leads_outside(value))
+        return refuse_outside(name, letter, value);
     yoke_text_printf(taken, " -%c ", letter);
     yoke_quote_word(value, taken);
     return give(args, name, value);
@@ -164,6 +190,10 @@ static yoke_status_t take_list(yoke_args_t *args, const yoke_strings_t *words,
     for (size_t i = 0;
          status == YOKE_OK && (value = command_value(words, name, '\0', i)) != NULL;
          i++) {
+        if (strcmp(name, "catalog") == 0 && yoke_input_leads_outside(value))
+            return yoke_fail(YOKE_ERR_USAGE,
+                             "the plan was made with a --catalog outside of this folder: "
+                             "give --cluster and --catalog");
         yoke_text_printf(taken, " --%s ", name);
         yoke_quote_word(value, taken);
         status = give(args, name, value);

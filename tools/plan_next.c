@@ -13,6 +13,17 @@ static bool is_stdin(const yoke_args_t *args, const char *name)
     return value != NULL && strcmp(value, "-") == 0;
 }
 
+/* An input that the plan alone cannot give again: from standard input or from outside. */
+static void add_input(const yoke_args_t *args, const char *name, char letter,
+                      const char *placeholder, yoke_text_t *line)
+{
+    const char *value = yoke_args_value(args, name);
+    if (value == NULL || (!is_stdin(args, name) && !yoke_input_leads_outside(value)))
+        return;
+    yoke_text_printf(line, " -%c ", letter);
+    yoke_quote_word(is_stdin(args, name) ? placeholder : value, line);
+}
+
 /* Behind the command where there is room, below it where there is none. */
 static void add_command(const char *command, size_t column, const char *does,
                         size_t width, yoke_text_t *text)
@@ -40,11 +51,10 @@ void yoke_print_next(const yoke_args_t *args, size_t width, yoke_text_t *text)
     size_t column = 0;
     for (size_t i = 0; i < COUNT; i++) {
         yoke_text_printf(&lines[i], "yoke %s %s", commands[i][0], yoke_text_get(&file));
-        /* What came from standard input is not there a second time. */
-        if (i > 0 && is_stdin(args, "model"))
-            yoke_text_add(&lines[i], " -m MODEL");
-        if (i > 0 && is_stdin(args, "cluster"))
-            yoke_text_add(&lines[i], " -c CLUSTER");
+        if (i > 0) {
+            add_input(args, "model", 'm', "MODEL", &lines[i]);
+            add_input(args, "cluster", 'c', "CLUSTER", &lines[i]);
+        }
         column = lines[i].size + 3 > column ? lines[i].size + 3 : column;
     }
     for (size_t i = 0; i < COUNT; i++) {
