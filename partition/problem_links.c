@@ -368,12 +368,27 @@ static yoke_status_t note_unknown(yoke_problem_t *problem, const yoke_class_t *c
                     class->type));
 }
 
+/* Has the type nodes with more devices than its bridges join? Their note says it all. */
+static bool noted_elsewhere(const yoke_problem_t *problem, const yoke_class_t *class)
+{
+    for (size_t c = 0; c < problem->class_count; c++) {
+        const yoke_class_t *other = &problem->classes[c];
+        if (strcmp(other->type, class->type) == 0 &&
+            other->rates.link_group == class->rates.link_group &&
+            other->per_host > class->rates.link_group)
+            return class->per_host <= class->rates.link_group;
+    }
+    return false;
+}
+
 /* Nothing tells whether bridges were plugged in, nor where. */
 static yoke_status_t note_bridge(yoke_problem_t *problem, const yoke_class_t *class)
 {
     const yoke_rates_t *rates = &class->rates;
     yoke_text_t text = {0};
     char rate[32];
+    if (noted_elsewhere(problem, class))
+        return YOKE_OK;
     if (rates->link_group == 2)
         yoke_text_printf(&text, "a bridge between pairs of type %s is assumed",
                          class->type);
