@@ -54,7 +54,8 @@ static void row(const char *name, const yoke_inventory_t *inventory,
     double seconds = now() - start;
     printf("| %s | %s | %s |", name, model_name, yoke_dtype_name(options.dtype));
     if (status != YOKE_OK) {
-        printf(" no plan: %s |\n", yoke_last_error());
+        printf(" %s | | | | | |\n",
+               status == YOKE_ERR_UNKNOWN_RATE ? "asks for an unknown rate" : "no plan");
         yoke_model_free(model);
         return;
     }
