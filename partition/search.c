@@ -175,11 +175,13 @@ static size_t list_recompute(const yoke_problem_t *problem, yoke_recompute_t out
     return 3;
 }
 
-static unsigned max_replicas_of(const yoke_search_t *search, const yoke_sheet_t *sheet)
+static unsigned max_replicas_of(const yoke_search_t *search, yoke_sheet_t *sheet)
 {
     bool may_shard = search->problem->options.sharded_optimizer != YOKE_OFF;
     unsigned most = yoke_sheet_max_replicas(sheet, false);
     unsigned sharded = may_shard ? yoke_sheet_max_replicas(sheet, true) : 0;
+    sharded = yoke_sheet_max_replicas_by_layers(sheet, sharded, true);
+    most = yoke_sheet_max_replicas_by_layers(sheet, most, false);
     if (sharded > 1 && sharded > most)
         most = sharded;
     unsigned steps = yoke_search_steps(search, sheet);
@@ -198,6 +200,7 @@ static yoke_status_t make_sheets(yoke_search_t *search, uint64_t classes)
     size_t recompute_count = list_recompute(problem, recompute);
     list_vectors(problem, classes, vectors);
     size_t vector_total = vector_count(vectors);
+    search->truncated = vectors->total > MAX_VECTORS;
     size_t most = micro_count * recompute_count * vector_total;
     search->sheets = calloc(most + 1, sizeof *search->sheets);
     search->max_replicas = calloc(most + 1, sizeof *search->max_replicas);
@@ -397,7 +400,7 @@ static yoke_status_t run_exact(yoke_search_t *search)
         complete = total_units(sheet) <= EXACT_UNITS &&
                    yoke_search_exact_node(search, sheet, nodes[i].replicas);
     }
-    search->result->complete = complete;
+    search->result->complete = complete && !search->truncated;
     free(nodes);
     return YOKE_OK;
 }

@@ -19,6 +19,7 @@ typedef struct yoke_search {
     yoke_sheet_t *sheets;   /* every (micro-batch, recomputation, degrees) that can run */
     unsigned *max_replicas; /* of each sheet, by memory */
     size_t sheet_count;
+    bool truncated; /* not every combination of degrees has a sheet */
     yoke_placement_t placement;
     yoke_evaluation_t evaluation;
     uint64_t split[YOKE_MAX_STAGES]; /* of --split */
