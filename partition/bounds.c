@@ -243,6 +243,39 @@ unsigned yoke_sheet_max_replicas(const yoke_sheet_t *sheet, bool sharded)
     return replicas >= units ? units : (unsigned)replicas;
 }
 
+unsigned yoke_sheet_max_replicas_by_layers(yoke_sheet_t *sheet, unsigned most,
+                                           bool sharded)
+{
+    const yoke_problem_t *problem = sheet->problem;
+    const yoke_model_t *model = problem->model;
+    double decoders = 0, held = 0;
+    for (size_t l = 0; l < model->layer_count; l++)
+        decoders += model->layers[l].kind == YOKE_LAYER_DECODER;
+    if (!(decoders > 0) || most < 2)
+        return most;
+    for (unsigned c = 0; c < problem->class_count; c++) {
+        if (sheet->table[c] == NULL)
+            continue;
+        const int *last = yoke_sheet_memory_cap(sheet, c, 1, most, sharded, false);
+        if (last == NULL)
+            return most;
+        double best = 0;
+        for (size_t first = 0, l = 0; first < model->layer_count; first++) {
+            double run = 0;
+            for (l = first; (int)l <= last[first]; l++)
+                run += model->layers[l].kind == YOKE_LAYER_DECODER;
+            best = run > best ? run : best;
+        }
+        held += sheet->units[c] * best;
+    }
+    /* One replica alone keeps no gradients under way and may need no buffers at all: what
+     * was asked of the caps above holds for two and more. */
+    double replicas = held / decoders;
+    if (replicas < 1)
+        return 1;
+    return replicas >= most ? most : (unsigned)replicas;
+}
+
 /*
  * Steps that all groups can do when a model's work takes lambda x weight seconds. A slow
  * group that is used lengthens its pipeline and adds phi even where it does no step of
@@ -271,7 +304,9 @@ double yoke_bound_replicas(const yoke_sheet_t *sheet, unsigned replicas)
     const double deepest = units - replicas + 1 < layers ? units - replicas + 1 : layers;
     const double steps = (double)(problem->options.global_batch / sheet->micro_batch);
     const double needed = steps - replicas * (1.0 - sheet->phi);
-    const double stages = units < replicas * layers ? units : replicas * layers;
+    /* No pipeline has more micro-batches under way than it has in all. */
+    double stages = units < replicas * layers ? units : replicas * layers;
+    stages = steps < stages ? steps : stages;
     double low = 1.0 / sheet->max_speed; /* one micro-batch through the fastest class */
     if (steps_in(sheet, low, stages) < needed) {
         double high = (needed + units) / rate;

@@ -54,6 +54,11 @@ const int *yoke_sheet_memory_cap(yoke_sheet_t *sheet, unsigned class_index,
  */
 unsigned yoke_sheet_max_replicas(const yoke_sheet_t *sheet, bool sharded);
 
+/* The same by what one group can hold: whole decoder layers, one micro-batch kept. `most`
+ * is an upper bound already known. */
+unsigned yoke_sheet_max_replicas_by_layers(yoke_sheet_t *sheet, unsigned most,
+                                           bool sharded);
+
 /* Bound over all plans of the sheet with `replicas` pipelines in all (any shapes). */
 double yoke_bound_replicas(const yoke_sheet_t *sheet, unsigned replicas);
 
