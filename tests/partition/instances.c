@@ -259,6 +259,11 @@ static void make_types(instance_t *instance, unsigned types, type_t *out)
                           .mesh = one_in(random, 3)};
         if (one_in(&apart, 3) && !out[t].mesh)
             out[t].group = 2;
+        if (one_in(&apart, 4)) { /* of another age */
+            double slower = random_between(&apart, 0.02, 0.3);
+            out[t].compute *= slower;
+            out[t].bandwidth *= slower;
+        }
         if (one_in(random, 3))
             out[t].link = random_between(random, 2e9, 2e10); /* through PCIe */
         out[t].memory = instance->tight ? fixed + share * random_between(random, 0.4, 4.0)
