@@ -259,12 +259,16 @@ unsigned yoke_sheet_max_replicas_by_layers(yoke_sheet_t *sheet, unsigned most,
         const int *last = yoke_sheet_memory_cap(sheet, c, 1, most, sharded, false);
         if (last == NULL)
             return most;
-        double best = 0;
-        for (size_t first = 0, l = 0; first < model->layer_count; first++) {
-            double run = 0;
-            for (l = first; (int)l <= last[first]; l++)
-                run += model->layers[l].kind == YOKE_LAYER_DECODER;
+        /* Two pointers: the run from `first` on ends no earlier than that before it. */
+        double best = 0, run = 0;
+        for (int first = 0, end = 0; first < (int)model->layer_count; first++) {
+            for (; end <= last[first]; end++)
+                run += model->layers[end].kind == YOKE_LAYER_DECODER;
             best = run > best ? run : best;
+            if (first < end)
+                run -= model->layers[first].kind == YOKE_LAYER_DECODER;
+            else
+                end = first + 1;
         }
         held += sheet->units[c] * best;
     }

@@ -175,13 +175,11 @@ static size_t list_recompute(const yoke_problem_t *problem, yoke_recompute_t out
     return 3;
 }
 
-static unsigned max_replicas_of(const yoke_search_t *search, yoke_sheet_t *sheet)
+static unsigned max_replicas_of(const yoke_search_t *search, const yoke_sheet_t *sheet)
 {
     bool may_shard = search->problem->options.sharded_optimizer != YOKE_OFF;
     unsigned most = yoke_sheet_max_replicas(sheet, false);
     unsigned sharded = may_shard ? yoke_sheet_max_replicas(sheet, true) : 0;
-    sharded = yoke_sheet_max_replicas_by_layers(sheet, sharded, true);
-    most = yoke_sheet_max_replicas_by_layers(sheet, most, false);
     if (sharded > 1 && sharded > most)
         most = sharded;
     unsigned steps = yoke_search_steps(search, sheet);
@@ -294,24 +292,49 @@ static bool beaten(const yoke_search_result_t *result, double bound)
     return result->found && bound * (1.0 - 1e-9) >= result->time;
 }
 
-/* The family bound: the least over all sheets at the most replicas that memory allows. */
-static void set_bound(yoke_search_t *search)
+/* Fewer replicas, and with them a higher bound, by what single groups can hold. */
+static double refined_bound(yoke_search_t *search, size_t index, unsigned replicas)
+{
+    yoke_sheet_t *sheet = &search->sheets[index];
+    bool may_shard = search->problem->options.sharded_optimizer != YOKE_OFF;
+    unsigned most = yoke_sheet_max_replicas_by_layers(sheet, replicas, may_shard);
+    return yoke_bound_replicas(sheet, most);
+}
+
+/*
+ * The family bound: the least over all sheets at the most replicas that memory allows.
+ * Sheets come by their quick bound, so that only few need the careful one.
+ */
+static yoke_status_t set_bound(yoke_search_t *search)
 {
     yoke_search_result_t *result = search->result;
-    unsigned fixed = (unsigned)search->problem->options.dp;
-    bool first = true;
-    for (size_t i = 0; i < search->sheet_count; i++) {
+    const unsigned fixed = (unsigned)search->problem->options.dp;
+    yoke_node_ref_t *nodes = calloc(search->sheet_count + 1, sizeof *nodes);
+    if (nodes == NULL)
+        return yoke_fail_memory();
+    size_t count = 0;
+    for (unsigned i = 0; i < search->sheet_count; i++) {
         unsigned replicas = fixed != 0 ? fixed : search->max_replicas[i];
         if (search->max_replicas[i] == 0 || replicas > search->max_replicas[i])
             continue;
         double bound = yoke_bound_replicas(&search->sheets[i], replicas);
-        if (first || bound < result->bound)
-            result->bound = bound;
-        first = false;
+        nodes[count++] = (yoke_node_ref_t){bound, bound, i, replicas};
     }
+    qsort(nodes, count, sizeof *nodes, compare_nodes);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && nodes[i].bound >= result->bound)
+            break;
+        double bound = fixed != 0
+                           ? nodes[i].bound
+                           : refined_bound(search, nodes[i].sheet, nodes[i].replicas);
+        if (i == 0 || bound < result->bound)
+            result->bound = bound;
+    }
+    free(nodes);
     result->binding =
         "work of all layers over the speed of all devices, plus the pipeline fill "
         "of one micro-batch";
+    return YOKE_OK;
 }
 
 static unsigned total_units(const yoke_sheet_t *sheet)
@@ -486,12 +509,13 @@ yoke_status_t yoke_search(const yoke_problem_t *problem, yoke_cost_cache_t *cach
     if (status == YOKE_OK)
         status = list_nodes(&search, false, &nodes, &count);
     if (status == YOKE_OK) {
-        set_bound(&search);
         run_heuristics(&search, nodes, count);
         if (!out_result->found && !out_result->have_miss)
             try_for_miss(&search);
         status = search.status;
     }
+    if (status == YOKE_OK)
+        status = set_bound(&search);
     if (status == YOKE_OK)
         status = run_exact(&search);
     if (status == YOKE_OK)
