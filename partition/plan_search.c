@@ -261,10 +261,11 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
             options->struct_size, sizeof *options);
     if (options->memory == YOKE_MEMORY_FRACTION &&
         !(options->memory_fraction > 0 && options->memory_fraction <= 1))
-        return yoke_fail(YOKE_ERR_USAGE,
-                         "yoke_plan_options_t.memory_fraction is %g: it must be above 0 and "
-                         "at most 1",
-                         options->memory_fraction);
+        return yoke_fail(
+            YOKE_ERR_USAGE,
+            "yoke_plan_options_t.memory_fraction is %g: it must be above 0 and "
+            "at most 1",
+            options->memory_fraction);
     session_t session = {.model = model, .inventory = inventory};
     yoke_status_t status = yoke_problem_new(model, inventory, options, &session.problem);
     if (status != YOKE_OK)

@@ -229,7 +229,9 @@ static void add_see_also(const yoke_command_t *self, yoke_text_t *out)
 
 void yoke_reference_man_overview(const char *date, yoke_text_t *out)
 {
-    add_title("yoke", "finds what unlike accelerators can do, and plans one model over them", date, out);
+    add_title("yoke",
+              "finds what unlike accelerators can do, and plans one model over them",
+              date, out);
     yoke_text_add(out, ".SH SYNOPSIS\n"
                        "\\fByoke\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n.br\n"
                        "\\fByoke help\\fR [\\fICOMMAND\\fR|\\fBconfiguration\\fR]\n.br\n"

@@ -3,14 +3,14 @@
 #define YOKE_INVENTORY_H
 
 /**
- * The inventory document (yoke-inventory/1): nodes, physical devices, the runtimes that see
- * them, memories, NICs and links. Data only: reading one opens no device and loads no
+ * The inventory document (yoke-inventory/1): nodes, physical devices, the runtimes that
+ * see them, memories, NICs and links. Data only: reading one opens no device and loads no
  * vendor library.
  *
  * Units: bytes, bytes per second, operations per second, seconds.
  * Ownership: a yoke_inventory_t owns everything that hangs below it; all strings are
- * NUL-terminated UTF-8 from malloc(), NULL where unknown. yoke_inventory_free() frees all.
- * Threads: different inventories are independent; one inventory is not locked.
+ * NUL-terminated UTF-8 from malloc(), NULL where unknown. yoke_inventory_free() frees
+ * all. Threads: different inventories are independent; one inventory is not locked.
  */
 
 #include <stdbool.h>
@@ -57,10 +57,11 @@ bool yoke_source_parse(const char *name, yoke_source_t *out_source);
 
 /** Doubts about a value. */
 enum {
-    YOKE_MARK_NOT_REREAD = 1 << 0,  /**< [R]: quoted from memory of the named document */
-    YOKE_MARK_DISPUTED = 1 << 1,    /**< public sources disagree */
-    YOKE_MARK_LOWER_BOUND = 1 << 2, /**< portable kernel: the device can do at least this */
-    YOKE_MARK_DEFAULT = 1 << 3      /**< a generic constant, not of this device */
+    YOKE_MARK_NOT_REREAD = 1 << 0, /**< [R]: quoted from memory of the named document */
+    YOKE_MARK_DISPUTED = 1 << 1,   /**< public sources disagree */
+    YOKE_MARK_LOWER_BOUND =
+        1 << 2,                /**< portable kernel: the device can do at least this */
+    YOKE_MARK_DEFAULT = 1 << 3 /**< a generic constant, not of this device */
 };
 
 typedef struct yoke_quantity {
@@ -95,14 +96,15 @@ typedef struct yoke_pci {
 
 /** One runtime that sees the device. */
 typedef struct yoke_view {
-    char *runtime;    /**< "cuda" "hip" "level_zero" "opencl" "host" ... */
-    int64_t ordinal;  /**< the runtime's own index among visible devices; -1 unknown/hidden */
-    int64_t native;   /**< index with no visibility variable set; -1 unknown */
-    char *library;    /**< library file that answered */
-    char *version;    /**< runtime version */
-    char *driver;     /**< driver version */
-    char *name;       /**< name that this runtime gives the device */
-    char *platform;   /**< OpenCL platform, Level Zero driver; NULL otherwise */
+    char *runtime; /**< "cuda" "hip" "level_zero" "opencl" "host" ... */
+    int64_t
+        ordinal; /**< the runtime's own index among visible devices; -1 unknown/hidden */
+    int64_t native; /**< index with no visibility variable set; -1 unknown */
+    char *library;  /**< library file that answered */
+    char *version;  /**< runtime version */
+    char *driver;   /**< driver version */
+    char *name;     /**< name that this runtime gives the device */
+    char *platform; /**< OpenCL platform, Level Zero driver; NULL otherwise */
     yoke_quantity_t memory_total; /**< what this runtime says */
 } yoke_view_t;
 
@@ -114,7 +116,7 @@ typedef struct yoke_memory {
 } yoke_memory_t;
 
 typedef struct yoke_device {
-    char *id;   /**< unique in the node: PCI address, "host", "PCI/partition", or given */
+    char *id; /**< unique in the node: PCI address, "host", "PCI/partition", or given */
     yoke_device_kind_t kind;
     char *vendor;
     char *name; /**< as the best-ranked runtime says, else the catalog's */
@@ -122,24 +124,27 @@ typedef struct yoke_device {
     yoke_pci_t pci;
     bool has_uuid;
     uint8_t uuid[16];
-    char *uuid_text;  /**< as the runtime prints it (may not be 16 bytes: "MIG-a0") */
-    char *partition;  /**< MIG slice, compute partition, SR-IOV function */
-    char *parent;     /**< id of the whole card when this is a part of it */
+    char *uuid_text; /**< as the runtime prints it (may not be 16 bytes: "MIG-a0") */
+    char *partition; /**< MIG slice, compute partition, SR-IOV function */
+    char *parent;    /**< id of the whole card when this is a part of it */
     bool schedulable;
-    char *reason;     /**< why not schedulable, or a warning about it */
-    char *hidden_by;  /**< name of the environment variable that hides it */
-    char *health;     /**< "ok" "faulty" "lost" or NULL for unknown */
-    int numa;         /**< NUMA node; -1 unknown */
+    char *reason;    /**< why not schedulable, or a warning about it */
+    char *hidden_by; /**< name of the environment variable that hides it */
+    char *health;    /**< "ok" "faulty" "lost" or NULL for unknown */
+    int numa;        /**< NUMA node; -1 unknown */
     yoke_memory_t memory;
-    yoke_quantity_t compute[YOKE_DTYPE_COUNT];  /**< peak dense rate; measured: achieved */
-    yoke_quantity_t achieved[YOKE_DTYPE_COUNT]; /**< fraction of peak that large GEMMs reach */
+    yoke_quantity_t compute[YOKE_DTYPE_COUNT]; /**< peak dense rate; measured: achieved */
+    yoke_quantity_t
+        achieved[YOKE_DTYPE_COUNT];     /**< fraction of peak that large GEMMs reach */
     yoke_quantity_t bandwidth;          /**< memory bandwidth, peak; measured: achieved */
     yoke_quantity_t bandwidth_achieved; /**< fraction of peak bandwidth */
     yoke_quantity_t copy_to, copy_from; /**< host-to-device, device-to-host rate */
     char *link_name;                    /**< "NVLink3", NULL: none known */
-    yoke_quantity_t link_rate;          /**< to its peers in the node, per direction, all links */
-    bool link_mesh; /**< true: a pair gets link_rate/(peers) only (xGMI, HCCS); false: switched */
-    unsigned link_group; /**< the link joins at most so many devices (2: a bridge); 0: all */
+    yoke_quantity_t link_rate; /**< to its peers in the node, per direction, all links */
+    bool link_mesh; /**< true: a pair gets link_rate/(peers) only (xGMI, HCCS); false:
+                       switched */
+    unsigned
+        link_group; /**< the link joins at most so many devices (2: a bridge); 0: all */
     unsigned pcie_generation, pcie_lanes;         /**< current; 0 unknown */
     unsigned pcie_generation_max, pcie_lanes_max; /**< 0 unknown */
     yoke_view_t *views;
@@ -147,21 +152,21 @@ typedef struct yoke_device {
 } yoke_device_t;
 
 typedef struct yoke_nic {
-    char *id; /**< "mlx5_0", "eth0" */
+    char *id;   /**< "mlx5_0", "eth0" */
     char *kind; /**< "infiniband" "roce" "ethernet" NULL unknown */
     yoke_pci_t pci;
     int numa;
     yoke_quantity_t rate; /**< per direction */
-    char *owner;          /**< id of the device that alone can use it (an NPU's own NIC) */
-    char **near;          /**< ids of the closest devices */
+    char *owner; /**< id of the device that alone can use it (an NPU's own NIC) */
+    char **near; /**< ids of the closest devices */
     size_t near_count;
 } yoke_nic_t;
 
 /** Why something was not found or cannot be used: one line of `--why`. */
 typedef struct yoke_finding {
     char *probe;   /**< "opencl:10-missing.icd", "cuda", "sysfs" */
-    char *verdict; /**< "ok" "absent" "library not found" "symbol missing" "driver mismatch"
-                        "no device" "hidden" "denied" "timed out" "crashed" */
+    char *verdict; /**< "ok" "absent" "library not found" "symbol missing" "driver
+                      mismatch" "no device" "hidden" "denied" "timed out" "crashed" */
     char *library; /**< file tried */
     char *call;    /**< function that answered */
     bool has_code;
@@ -231,18 +236,18 @@ void yoke_inventory_free(yoke_inventory_t *inventory);
 
 /**
  * Cluster from a file (inventory document; "-": standard input), by the name of a bundled
- * one ("a100-v100"; a file of that name in the working folder goes first), or from one line:
- *   "2x8xA100-SXM4-80GB + 4x8xAscend910B3; nic=100Gb"
- * Each term is NODESxDEVICESxTYPE (a type is matched in the catalog by exact normalised
- * alias); "A+B" inside parentheses mixes types in a node: "2x(4xH100-SXM5-80GB+4xA100-SXM4-80GB)".
- * Options after ';': nic=RATE (per node, per direction), link=RATE (within a node).
- * Catalog figures are joined in all three cases where the document has none.
+ * one ("a100-v100"; a file of that name in the working folder goes first), or from one
+ * line: "2x8xA100-SXM4-80GB + 4x8xAscend910B3; nic=100Gb" Each term is NODESxDEVICESxTYPE
+ * (a type is matched in the catalog by exact normalised alias); "A+B" inside parentheses
+ * mixes types in a node: "2x(4xH100-SXM5-80GB+4xA100-SXM4-80GB)". Options after ';':
+ * nic=RATE (per node, per direction), link=RATE (within a node). Catalog figures are
+ * joined in all three cases where the document has none.
  *
  * The inventory's name is the path, the bundled name, or the line. The caller frees the
  * inventory with yoke_inventory_free().
  * @retval YOKE_OK
- * @retval YOKE_ERR_BAD_INPUT  no such file and no bundled cluster (the message lists them),
- *                             a malformed document or line, a type that is not in the catalog
+ * @retval YOKE_ERR_BAD_INPUT  no such file and no bundled cluster (the message lists
+ * them), a malformed document or line, a type that is not in the catalog
  * @retval YOKE_ERR_SYSTEM     a file cannot be read
  * @retval YOKE_ERR_NO_MEMORY
  */
@@ -256,16 +261,17 @@ yoke_status_t yoke_cluster_load(const char *cluster, yoke_inventory_t **out_inve
  * which the selector takes only some hosts is divided, so pointers into the inventory are
  * not valid afterwards. After a failure it may be changed in part: free it.
  * @retval YOKE_OK
- * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  malformed text, or nothing fits the selector
+ * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  malformed text, or nothing fits the
+ * selector
  * @retval YOKE_ERR_NO_MEMORY
  */
 yoke_status_t yoke_inventory_assume(yoke_inventory_t *inventory, const char *text);
 
 /**
  * Does device `device` of host `host` match a selector?
- * Grammar: [HOSTPATTERN/]DEVICEPATTERN | type:NAME | vendor:NAME | host:PATTERN | kind:NAME;
- * host patterns are host lists and may hold '*'. A malformed selector: out is false and
- * YOKE_ERR_BAD_INPUT.
+ * Grammar: [HOSTPATTERN/]DEVICEPATTERN | type:NAME | vendor:NAME | host:PATTERN |
+ * kind:NAME; host patterns are host lists and may hold '*'. A malformed selector: out is
+ * false and YOKE_ERR_BAD_INPUT.
  */
 yoke_status_t yoke_selector_match(const char *selector, const char *host,
                                   const yoke_device_t *device, bool *out_match);

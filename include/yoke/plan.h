@@ -5,18 +5,19 @@
 /**
  * The plan document (yoke-plan/1) and the planner.
  *
- * A plan says where every layer and tensor shard lives. It is a set of pipelines; a pipeline
- * runs `micro_batches` steps through its stages in order; a stage holds one contiguous run
- * of layers on one or more replicas (data parallelism within the pipeline); a replica is a
- * tensor-parallel group of `tp` equal devices of one node. In one step the replicas of a
- * stage process their own `micro_batch` samples each, so shares may be uneven within a stage
- * and, by `micro_batches`, between pipelines.
+ * A plan says where every layer and tensor shard lives. It is a set of pipelines; a
+ * pipeline runs `micro_batches` steps through its stages in order; a stage holds one
+ * contiguous run of layers on one or more replicas (data parallelism within the
+ * pipeline); a replica is a tensor-parallel group of `tp` equal devices of one node. In
+ * one step the replicas of a stage process their own `micro_batch` samples each, so
+ * shares may be uneven within a stage and, by `micro_batches`, between pipelines.
  *
- * Numbers that are not known are NaN (null in the document); numbers that a text may leave
- * out are NaN or 0 as said below.
+ * Numbers that are not known are NaN (null in the document); numbers that a text may
+ * leave out are NaN or 0 as said below.
  *
- * Units: seconds, bytes, samples. Layer indexes are inclusive, into the model's list (which
- * counts repeats); shard ranges are half-open. Ownership and threads as in inventory.h.
+ * Units: seconds, bytes, samples. Layer indexes are inclusive, into the model's list
+ * (which counts repeats); shard ranges are half-open. Ownership and threads as in
+ * inventory.h.
  */
 
 #include <stdbool.h>
@@ -64,13 +65,14 @@ typedef enum yoke_choice3 { YOKE_AUTO = 0, YOKE_OFF, YOKE_ON } yoke_choice3_t;
  * Strings and lists are read during the call only; the caller keeps them.
  */
 typedef struct yoke_plan_options {
-    size_t struct_size;     /**< sizeof(yoke_plan_options_t); any other value is refused */
-    uint64_t global_batch;  /**< samples per step; 0: 512 */
-    uint64_t sequence;      /**< tokens per sample; 0: 4096 */
-    uint64_t micro_batch;   /**< samples; 0: search */
-    yoke_dtype_t dtype;     /**< of compute and weights; default bf16, 0 is fp64 */
+    size_t struct_size;    /**< sizeof(yoke_plan_options_t); any other value is refused */
+    uint64_t global_batch; /**< samples per step; 0: 512 */
+    uint64_t sequence;     /**< tokens per sample; 0: 4096 */
+    uint64_t micro_batch;  /**< samples; 0: search */
+    yoke_dtype_t dtype;    /**< of compute and weights; default bf16, 0 is fp64 */
     yoke_optimizer_t optimizer;
-    yoke_choice3_t sharded_optimizer; /**< split optimizer state over data-parallel ranks */
+    yoke_choice3_t
+        sharded_optimizer;       /**< split optimizer state over data-parallel ranks */
     yoke_recompute_t recompute;  /**< default auto; 0 is "none" */
     yoke_memory_policy_t memory; /**< default usable */
     double memory_fraction; /**< above 0 and at most 1; for YOKE_MEMORY_FRACTION only */
@@ -80,10 +82,10 @@ typedef struct yoke_plan_options {
     const char *split;      /**< decoder layers of each stage, "27,27,27"; NULL: search */
     const char *const *fix; /**< "type:X:tp=4" ..., NULL-terminated; may be NULL */
     const char *const *exclude; /**< selectors, NULL-terminated; may be NULL */
-    const char *nodes;      /**< host list to plan on; NULL: all */
-    unsigned max_shapes;    /**< most distinct pipeline shapes in one plan; 0: 2 */
-    uint64_t effort;        /**< search nodes; 0: default. Never a clock */
-    const char *command;    /**< for made_by; may be NULL */
+    const char *nodes;          /**< host list to plan on; NULL: all */
+    unsigned max_shapes;        /**< most distinct pipeline shapes in one plan; 0: 2 */
+    uint64_t effort;            /**< search nodes; 0: default. Never a clock */
+    const char *command;        /**< for made_by; may be NULL */
 } yoke_plan_options_t;
 
 /** The defaults: bf16, recomputation chosen by the planner, all else as said above. */
@@ -99,8 +101,8 @@ static inline void yoke_plan_options_init(yoke_plan_options_t *options)
 typedef struct yoke_memory_terms {
     double weights, gradients, optimizer, activations, logits, working_set, communication,
         context, slack;
-    double predicted; /**< sum of all terms */
-    double limit;     /**< what the device offers under the memory policy */
+    double predicted;    /**< sum of all terms */
+    double limit;        /**< what the device offers under the memory policy */
     const char *peak_at; /**< moment of the peak, static text */
 } yoke_memory_terms_t;
 
@@ -136,9 +138,10 @@ typedef struct yoke_plan_stage {
     yoke_plan_replica_t *replicas;
     size_t replica_count;
     double forward_time, backward_time; /**< of one micro-batch */
-    double send_time;                   /**< boundary to the next stage, one micro-batch */
-    double sync_time, optimizer_time;   /**< gradient exchange left exposed; weight update */
-    double busy; /**< fraction of the step spent computing */
+    double send_time; /**< boundary to the next stage, one micro-batch */
+    double sync_time,
+        optimizer_time; /**< gradient exchange left exposed; weight update */
+    double busy;        /**< fraction of the step spent computing */
 } yoke_plan_stage_t;
 
 typedef struct yoke_plan_pipeline {
@@ -148,7 +151,7 @@ typedef struct yoke_plan_pipeline {
 } yoke_plan_pipeline_t;
 
 typedef struct yoke_plan_group {
-    char *kind; /**< "tensor" "data" "pipeline" */
+    char *kind;   /**< "tensor" "data" "pipeline" */
     char **ranks; /**< device names */
     size_t rank_count;
     char *transport; /**< "NVLink3", "nic", ... */
@@ -174,10 +177,10 @@ typedef struct yoke_plan_alternative {
 } yoke_plan_alternative_t;
 
 typedef struct yoke_plan_sensitivity {
-    char *input;    /**< "type:X:bf16", "nic", ... */
+    char *input;     /**< "type:X:bf16", "nic", ... */
     double from, to; /**< factor on that input that was tried */
     double iteration_time[2];
-    char *source;   /**< of that input, with its marks */
+    char *source; /**< of that input, with its marks */
 } yoke_plan_sensitivity_t;
 
 typedef struct yoke_plan_unused {
@@ -202,10 +205,11 @@ typedef struct yoke_plan {
     size_t exclude_count;
     double iteration_time, iteration_time_low, iteration_time_high;
     double samples_per_second, tokens_per_second;
-    double utilisation; /**< model FLOP/s over the achieved FLOP/s of all devices planned on */
-    double bound_time, bound_gap; /**< gap = iteration_time / bound_time - 1 */
-    char *bound_binding;          /**< which bound binds */
-    char *schedule; /**< "1f1b" */
+    double utilisation; /**< model FLOP/s over the achieved FLOP/s of all devices planned
+                           on */
+    double bound_time, bound_gap;    /**< gap = iteration_time / bound_time - 1 */
+    char *bound_binding;             /**< which bound binds */
+    char *schedule;                  /**< "1f1b" */
     uint64_t schedule_micro_batches; /**< most steps of any pipeline; 0: not stated */
     uint64_t schedule_chunks;        /**< most chunks of any stage; 0: not stated */
     yoke_plan_pipeline_t *pipelines;
@@ -230,19 +234,22 @@ typedef struct yoke_plan {
  * Search the best plan. The result is the same bytes for the same inputs on any machine.
  *
  * @param options   NULL: the defaults of yoke_plan_options_init()
- * @param out_plan  the caller frees it with yoke_plan_free(); it keeps nothing of the model
- *                  and the inventory, which may be freed before it
+ * @param out_plan  the caller frees it with yoke_plan_free(); it keeps nothing of the
+ * model and the inventory, which may be freed before it
  * @retval YOKE_OK
- * @retval YOKE_ERR_NO            no feasible plan; the message says which constraint, which
- *                                device, how much is missing and the nearest change that fits
- * @retval YOKE_ERR_UNKNOWN_RATE  a device's rate is unknown; the message gives the --assume
- * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  an option cannot be met (bad split, selector,
- *                                memory_fraction, struct_size)
+ * @retval YOKE_ERR_NO            no feasible plan; the message says which constraint,
+ * which device, how much is missing and the nearest change that fits
+ * @retval YOKE_ERR_UNKNOWN_RATE  a device's rate is unknown; the message gives the
+ * --assume
+ * @retval YOKE_ERR_USAGE, YOKE_ERR_BAD_INPUT  an option cannot be met (bad split,
+ * selector, memory_fraction, struct_size)
  * @retval YOKE_ERR_UNSUPPORTED   more classes of devices than are planned
  * @retval YOKE_ERR_NO_MEMORY
  */
-yoke_status_t yoke_plan_search(const yoke_model_t *model, const yoke_inventory_t *inventory,
-                               const yoke_plan_options_t *options, yoke_plan_t **out_plan);
+yoke_status_t yoke_plan_search(const yoke_model_t *model,
+                               const yoke_inventory_t *inventory,
+                               const yoke_plan_options_t *options,
+                               yoke_plan_t **out_plan);
 
 /**
  * Read a plan document. Its shape is checked, not its truth: that is yoke_plan_check().
@@ -272,35 +279,38 @@ void yoke_plan_free(yoke_plan_t *plan);
 
 /**
  * Validate a plan (also one written by hand) against model and cluster: it was made for
- * these, every layer exactly once in each pipeline and in order, devices exist and are used
- * once, shards cover each dimension, batch adds up, memory fits (computed, not believed).
- * All faults are collected in `*out_faults` (lines "/json/pointer: what is wrong", caller
- * frees; NULL when there are none).
+ * these, every layer exactly once in each pipeline and in order, devices exist and are
+ * used once, shards cover each dimension, batch adds up, memory fits (computed, not
+ * believed). All faults are collected in `*out_faults` (lines "/json/pointer: what is
+ * wrong", caller frees; NULL when there are none).
  * @retval YOKE_OK  valid   @retval YOKE_ERR_NO  faults found
  */
 yoke_status_t yoke_plan_check(const yoke_plan_t *plan, const yoke_model_t *model,
                               const yoke_inventory_t *inventory, char **out_faults);
 
 /**
- * The same, and in `*out_stale` (lines, caller frees; NULL when there are none) every figure
- * that the plan states of its placement - times, memory, shares, groups, match, gap, ... -
- * and that is not the simulator's. They do not make a plan invalid: nothing starts from them,
- * and yoke_plan_renew() makes them new. A plan that was searched has none; one that was edited
- * by hand has many. They are looked for only where the placement can be simulated.
- * @retval YOKE_OK  valid, with or without stale figures   @retval YOKE_ERR_NO  faults found
+ * The same, and in `*out_stale` (lines, caller frees; NULL when there are none) every
+ * figure that the plan states of its placement - times, memory, shares, groups, match,
+ * gap, ... - and that is not the simulator's. They do not make a plan invalid: nothing
+ * starts from them, and yoke_plan_renew() makes them new. A plan that was searched has
+ * none; one that was edited by hand has many. They are looked for only where the
+ * placement can be simulated.
+ * @retval YOKE_OK  valid, with or without stale figures   @retval YOKE_ERR_NO  faults
+ * found
  */
 yoke_status_t yoke_plan_check_figures(const yoke_plan_t *plan, const yoke_model_t *model,
-                                      const yoke_inventory_t *inventory, char **out_faults,
-                                      char **out_stale);
+                                      const yoke_inventory_t *inventory,
+                                      char **out_faults, char **out_stale);
 
 /**
- * The plan of the same placement with every figure made new: times and their range, memory,
- * shards (the equal ones), groups, match, sensitivity, digests, unused devices, notes. What
- * only a search can say of a plan - the bound and the alternatives - is left out, and a note
- * says so. "x-*" members are kept. Check the plan first: the result of one that does not fit
- * says `feasible` false.
+ * The plan of the same placement with every figure made new: times and their range,
+ * memory, shards (the equal ones), groups, match, sensitivity, digests, unused devices,
+ * notes. What only a search can say of a plan - the bound and the alternatives - is left
+ * out, and a note says so. "x-*" members are kept. Check the plan first: the result of
+ * one that does not fit says `feasible` false.
  * @param command  for made_by; NULL: that of `plan`
- * @retval YOKE_ERR_BAD_INPUT  the placement is not well formed; the message is the first fault
+ * @retval YOKE_ERR_BAD_INPUT  the placement is not well formed; the message is the first
+ * fault
  */
 yoke_status_t yoke_plan_renew(const yoke_plan_t *plan, const yoke_model_t *model,
                               const yoke_inventory_t *inventory, const char *command,

@@ -25,8 +25,8 @@ extern "C" {
 /** A NULL pointer in place of the options, and one zeroed but for struct_size, mean the
  *  same: the defaults below. */
 typedef struct yoke_probe_options {
-    size_t struct_size; /**< sizeof(yoke_probe_options_t); a smaller one: only so much of it
-                             is read */
+    size_t struct_size; /**< sizeof(yoke_probe_options_t); a smaller one: only so much of
+                           it is read */
     /** Read sysfs, procfs and /etc below this folder instead of "/". Vendor libraries are
      *  not asked then, only listed. NULL or "": the running machine. */
     const char *sysroot;
@@ -77,7 +77,8 @@ typedef struct yoke_measurements {
  *
  * @param inventory         of yoke_probe() on this machine, changed in place
  * @param options           NULL: all defaults
- * @param out_measurements  the caller frees what hangs below with yoke_measurements_free()
+ * @param out_measurements  the caller frees what hangs below with
+ * yoke_measurements_free()
  * @retval YOKE_OK
  * @retval YOKE_ERR_USAGE      an unknown backend, a timeout that is not a positive number
  * @retval YOKE_ERR_NO_MEMORY

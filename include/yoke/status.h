@@ -16,15 +16,16 @@ extern "C" {
 
 typedef enum yoke_status {
     YOKE_OK = 0,
-    YOKE_ERR_NO = 1,          /**< the answer is "no": no feasible plan, a requirement not met */
-    YOKE_ERR_USAGE = 2,       /**< the caller asked for something that cannot be asked */
-    YOKE_ERR_BAD_INPUT = 3,   /**< a file, document or value is malformed */
-    YOKE_ERR_SYSTEM = 4,      /**< the operating system, a device or the network failed */
-    YOKE_ERR_PARTIAL = 5,     /**< done, but something asked for could not be reached */
-    YOKE_ERR_NO_MEMORY = 6,   /**< out of host memory */
-    YOKE_ERR_NOT_FOUND = 7,   /**< the named thing does not exist */
-    YOKE_ERR_UNSUPPORTED = 8, /**< an input that this version cannot treat: an architecture
-                                   that the importer does not know, too many device classes */
+    YOKE_ERR_NO = 1, /**< the answer is "no": no feasible plan, a requirement not met */
+    YOKE_ERR_USAGE = 2,     /**< the caller asked for something that cannot be asked */
+    YOKE_ERR_BAD_INPUT = 3, /**< a file, document or value is malformed */
+    YOKE_ERR_SYSTEM = 4,    /**< the operating system, a device or the network failed */
+    YOKE_ERR_PARTIAL = 5,   /**< done, but something asked for could not be reached */
+    YOKE_ERR_NO_MEMORY = 6, /**< out of host memory */
+    YOKE_ERR_NOT_FOUND = 7, /**< the named thing does not exist */
+    YOKE_ERR_UNSUPPORTED =
+        8, /**< an input that this version cannot treat: an architecture
+                that the importer does not know, too many device classes */
     YOKE_ERR_UNKNOWN_RATE = 9 /**< a rate or size that the answer needs is unknown */
 } yoke_status_t;
 

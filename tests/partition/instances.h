@@ -5,8 +5,9 @@
 /*
  * Small planning problems from a seed: one seed, one instance, on any machine. Clusters
  * of up to 8 devices of up to 3 types (whole or mixed nodes, 1 to 8 devices a node, fast
- * and slow links, bridges), models of up to 12 decoder layers (equal, alternating or growing;
- * light and heavy heads; tied or not; grouped-query heads), generous and tight memory.
+ * and slow links, bridges), models of up to 12 decoder layers (equal, alternating or
+ * growing; light and heavy heads; tied or not; grouped-query heads), generous and tight
+ * memory.
  */
 
 #include "partition/problem.h"
