@@ -156,8 +156,16 @@ static bool fill_cap(yoke_sheet_t *sheet, yoke_memory_cap_t *cap)
     cap->last = calloc((size_t)layers + 1, sizeof *cap->last);
     if (cap->last == NULL)
         return false;
+    const unsigned *run_end = sheet->table[cap->class_index]->run_end;
     int last = -1;
     for (int first = 0; first < layers; first++) {
+        /* Equal layers leave at the front and come at the back: the same stage again, and
+         * what did not fit behind it does not now. */
+        if (first > 0 && last >= first && (int)run_end[first - 1] >= first &&
+            (int)run_end[last] >= last + 2) {
+            cap->last[first] = ++last;
+            continue;
+        }
         if (last < first - 1)
             last = first - 1;
         while (last + 1 < layers &&
