@@ -120,8 +120,8 @@ typedef struct shift {
 
 typedef struct moves {
     double total[YOKE_MAX_STAGES];
-    double through;   /* one micro-batch through all stages and back */
-    unsigned binding; /* stage with the largest in-flight bound */
+    double through;      /* one micro-batch through all stages and back */
+    unsigned binding[2]; /* stages with the largest in-flight bounds */
     shift_t down, up;
 } moves_t;
 
@@ -141,17 +141,22 @@ static unsigned first_of(const uint16_t *last, unsigned stage)
 
 static void list_moves(const yoke_chain_t *chain, const uint16_t *last, moves_t *out)
 {
-    double most = -1;
+    double most = -1, next = -1;
     out->through = 0;
-    out->binding = 0;
+    out->binding[0] = out->binding[1] = 0;
     out->down.passed[0] = out->up.passed[0] = 0;
     for (unsigned s = 0; s < chain->stages; s++) {
         unsigned a = first_of(last, s), b = last[s];
         double total = total_of(chain, s, a, b);
         double bound = limited(chain, s, forward_of(chain, s, a, b), total);
         if (bound > most) {
+            next = most;
+            out->binding[1] = out->binding[0];
             most = bound;
-            out->binding = s;
+            out->binding[0] = s;
+        } else if (bound > next) {
+            next = bound;
+            out->binding[1] = s;
         }
         out->total[s] = total;
         out->through += total + (s + 1 < chain->stages ? 2.0 * chain->send[s] : 0.0);
@@ -169,15 +174,12 @@ static void list_moves(const yoke_chain_t *chain, const uint16_t *last, moves_t 
     }
 }
 
-/* At most the closed form after the move: what the binding stage then still needs. */
-static double glance(const yoke_chain_t *chain, const uint16_t *last,
-                     const moves_t *moves, unsigned from, unsigned to)
+/* What stage `s` still needs after the move, beside one pass through all stages. */
+static double limited_after(const yoke_chain_t *chain, const uint16_t *last, unsigned s,
+                            unsigned from, unsigned to)
 {
-    const shift_t *shift = from < to ? &moves->down : &moves->up;
     unsigned low = from < to ? from : to, high = from < to ? to : from;
-    unsigned s = moves->binding, a = first_of(last, s), b = last[s];
-    double through = moves->through + shift->from[from] + shift->to[to] +
-                     (shift->passed[high] - shift->passed[low + 1]);
+    unsigned a = first_of(last, s), b = last[s];
     if (from < to) {
         a -= s > low && s <= high;
         b -= s >= low && s < high;
@@ -185,8 +187,20 @@ static double glance(const yoke_chain_t *chain, const uint16_t *last,
         a += s > low && s <= high;
         b += s >= low && s < high;
     }
-    return chain->overhead + through +
-           limited(chain, s, forward_of(chain, s, a, b), total_of(chain, s, a, b));
+    return limited(chain, s, forward_of(chain, s, a, b), total_of(chain, s, a, b));
+}
+
+/* At most the closed form after the move. */
+static double glance(const yoke_chain_t *chain, const uint16_t *last,
+                     const moves_t *moves, unsigned from, unsigned to)
+{
+    const shift_t *shift = from < to ? &moves->down : &moves->up;
+    unsigned low = from < to ? from : to, high = from < to ? to : from;
+    double through = moves->through + shift->from[from] + shift->to[to] +
+                     (shift->passed[high] - shift->passed[low + 1]);
+    double first = limited_after(chain, last, moves->binding[0], from, to);
+    double second = limited_after(chain, last, moves->binding[1], from, to);
+    return chain->overhead + through + (first > second ? first : second);
 }
 
 static bool improve_once(const yoke_chain_t *chain, uint16_t *last, double *time)

@@ -13,6 +13,12 @@ typedef struct rival {
     yoke_search_result_t result;
 } rival_t;
 
+enum {
+    YOKE_MAX_BATCH = 1 << 24,
+    YOKE_MAX_MICRO_BATCH = 1 << 20,
+    YOKE_MAX_DEGREE = 1 << 20
+};
+
 typedef struct session {
     const yoke_model_t *model;
     const yoke_inventory_t *inventory;
@@ -246,6 +252,34 @@ static yoke_status_t run(session_t *session, yoke_plan_t **out_plan)
     return status;
 }
 
+/* What does not fit the search's own numbers, or is no value of its type. */
+static yoke_status_t check_options(const yoke_plan_options_t *options)
+{
+    const struct {
+        const char *name;
+        uint64_t value, most;
+    } numbers[] = {
+        {"global_batch", options->global_batch, YOKE_MAX_BATCH},
+        {"sequence", options->sequence, YOKE_MAX_BATCH},
+        {"micro_batch", options->micro_batch, YOKE_MAX_MICRO_BATCH},
+        {"tp", options->tp, YOKE_MAX_DEGREE},
+        {"dp", options->dp, YOKE_MAX_DEGREE},
+        {"stages", options->stages, YOKE_MAX_DEGREE},
+        {"dtype", (uint64_t)options->dtype, YOKE_DTYPE_COUNT - 1},
+        {"optimizer", (uint64_t)options->optimizer, YOKE_OPTIMIZER_NONE},
+        {"sharded_optimizer", (uint64_t)options->sharded_optimizer, YOKE_ON},
+        {"recompute", (uint64_t)options->recompute, YOKE_RECOMPUTE_AUTO},
+        {"memory", (uint64_t)options->memory, YOKE_MEMORY_FRACTION},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].value > numbers[i].most)
+            return yoke_fail(YOKE_ERR_USAGE,
+                             "yoke_plan_options_t.%s is %llu: it must be at most %llu",
+                             numbers[i].name, (unsigned long long)numbers[i].value,
+                             (unsigned long long)numbers[i].most);
+    return YOKE_OK;
+}
+
 yoke_status_t yoke_plan_search(const yoke_model_t *model,
                                const yoke_inventory_t *inventory,
                                const yoke_plan_options_t *options, yoke_plan_t **out_plan)
@@ -259,6 +293,9 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
             YOKE_ERR_USAGE,
             "yoke_plan_options_t.struct_size is %zu, this library expects %zu",
             options->struct_size, sizeof *options);
+    yoke_status_t in_range = check_options(options);
+    if (in_range != YOKE_OK)
+        return in_range;
     if (options->memory == YOKE_MEMORY_FRACTION &&
         !(options->memory_fraction > 0 && options->memory_fraction <= 1))
         return yoke_fail(

@@ -99,10 +99,11 @@ static yoke_status_t expand_hosts(yoke_problem_builder_t *builder)
         const yoke_node_t *node = &problem->inventory->nodes[i];
         yoke_strings_t names = {0};
         const uint64_t count = yoke_hostlist_count(node->hosts);
-        if (count > YOKE_MAX_SLOTS - builder->host_count)
+        /* With --nodes only the wanted ones count, and expanding is bounded by itself. */
+        if (wanted.count == 0 && count > YOKE_MAX_SLOTS - builder->host_count)
             status = yoke_fail(YOKE_ERR_BAD_INPUT,
                                "the cluster has more than %d hosts; at most so many are "
-                               "planned",
+                               "planned: choose some with --nodes",
                                YOKE_MAX_SLOTS);
         else
             status = yoke_hostlist_expand(node->hosts, &names);

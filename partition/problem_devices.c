@@ -95,6 +95,9 @@ static bool memory_limit(const yoke_problem_t *problem, const yoke_device_t *dev
         usable = memory->free.value;
         known = true;
     }
+    /* More than there is cannot be used, whatever the document says. */
+    if (yoke_known(&memory->total) && usable > memory->total.value)
+        usable = memory->total.value;
     if (problem->options.memory == YOKE_MEMORY_FRACTION && yoke_known(&memory->total)) {
         *out_limit = memory->total.value * problem->options.memory_fraction;
         return true;

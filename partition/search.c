@@ -10,7 +10,7 @@
 #include "partition/split.h"
 
 #define MAX_DEGREES 16
-#define MAX_MICRO_BATCHES 16
+#define MAX_MICRO_BATCHES 24
 #define MAX_VECTORS 4096      /* combinations of degrees over the classes */
 #define DEFAULT_EFFORT 200000 /* nodes of the exact enumeration */
 #define HEURISTIC_NODES 1500  /* nodes that the heuristics expand at most */
@@ -417,8 +417,9 @@ static yoke_status_t run_exact(yoke_search_t *search)
         return status;
     bool complete = true;
     for (size_t i = 0; i < count && complete; i++) {
+        /* Not the end: nodes with one shape come in the order of their estimates. */
         if (beaten(search->result, nodes[i].bound))
-            break;
+            continue;
         yoke_sheet_t *sheet = &search->sheets[nodes[i].sheet];
         complete = total_units(sheet) <= EXACT_UNITS &&
                    yoke_search_exact_node(search, sheet, nodes[i].replicas);

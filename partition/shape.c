@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 #define MAX_MICRO_BATCH 32
+#define SMALL_BATCH 128
 
 yoke_status_t yoke_placement_init(const yoke_problem_t *problem, yoke_placement_t *out)
 {
@@ -206,7 +207,11 @@ size_t yoke_micro_batches(const yoke_problem_t *problem, unsigned *out, size_t c
             out[count++] = (unsigned)options->micro_batch;
         return count;
     }
-    for (unsigned b = 1; b <= MAX_MICRO_BATCH && count < capacity; b *= 2)
+    /* All divisors: an odd batch is not left with 1. Small batches as a whole, since
+     * small models on large devices want them. */
+    const uint64_t most =
+        options->global_batch <= SMALL_BATCH ? SMALL_BATCH : MAX_MICRO_BATCH;
+    for (unsigned b = 1; b <= most && count < capacity; b++)
         if (options->global_batch % b == 0)
             out[count++] = b;
     return count;

@@ -65,8 +65,8 @@ size_t yoke_class_degrees(const yoke_problem_t *problem, unsigned class_index,
                           unsigned *out_degrees, size_t capacity);
 /* Replicas of degree tp that the class has room for. */
 unsigned yoke_class_units(const yoke_class_t *class, unsigned tp);
-/* Micro-batch sizes to try: the fixed one, or the powers of two up to 32 that divide the
- * global batch. */
+/* Micro-batch sizes to try: the fixed one, or the divisors of the global batch up to 32,
+ * of a global batch up to 128 all of them; ascending, at most `capacity`. */
 size_t yoke_micro_batches(const yoke_problem_t *problem, unsigned *out, size_t capacity);
 
 #endif
