@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bundled clusters against what one would run without Yoke: a Markdown table for
- * docs/planner-results.md. usage: yoke_plan_table [CLUSTER_FOLDER]
+ * docs/performance-plan.md. usage: yoke_plan_table [CLUSTER_FOLDER]
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -19,7 +19,9 @@ static yoke_plan_options_t options_for(const char *cluster)
 {
     return (yoke_plan_options_t){.struct_size = sizeof(yoke_plan_options_t),
                                  .dtype = strstr(cluster, "v100") ? YOKE_FP16 : YOKE_BF16,
-                                 .recompute = YOKE_RECOMPUTE_AUTO};
+                                 .recompute = YOKE_RECOMPUTE_AUTO,
+                                 /* Eight samples a device where 512 would leave them idle. */
+                                 .global_batch = strstr(cluster, "1024") ? 8192 : 512};
 }
 
 static double now(void)

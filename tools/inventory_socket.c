@@ -268,8 +268,12 @@ static int connect_to(const char *host, unsigned port, double deadline)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     char service[8];
+    char own[256] = "";
     int fd = -1;
     snprintf(service, sizeof service, "%u", port);
+    /* A host need not know its own name: small containers have no /etc/hosts. */
+    if (gethostname(own, sizeof own - 1) == 0 && strcmp(own, host) == 0)
+        host = "127.0.0.1";
     if (getaddrinfo(host, service, &hints, &list) != 0)
         return -1;
     for (struct addrinfo *at = list; at != NULL && fd < 0; at = at->ai_next) {
