@@ -12,10 +12,12 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 def markdown_files(root):
     if os.path.isdir(os.path.join(root, ".git")):
-        listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.md"],
-                                capture_output=True, text=True, check=False)
-        if listed.returncode == 0:
-            return [os.path.join(root, name) for name in listed.stdout.split("\n") if name]
+        command = ["git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.md"]
+        try:
+            listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            return [os.path.join(root, name) for name in listed.split("\n") if name]
+        except (FileNotFoundError, subprocess.CalledProcessError):
+            pass  # without git: every file but what a build leaves
     skipped = ("build", ".git")
     found = []
     for folder, names, files in os.walk(root):
