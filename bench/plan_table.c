@@ -17,11 +17,12 @@ static const char *const models[] = {"llama-2-13b", "llama-3.1-70b"};
 /* The type that all devices of the cluster compute in: V100 and its like lack bf16. */
 static yoke_plan_options_t options_for(const char *cluster)
 {
-    return (yoke_plan_options_t){.struct_size = sizeof(yoke_plan_options_t),
-                                 .dtype = strstr(cluster, "v100") ? YOKE_FP16 : YOKE_BF16,
-                                 .recompute = YOKE_RECOMPUTE_AUTO,
-                                 /* Eight samples a device where 512 would leave them idle. */
-                                 .global_batch = strstr(cluster, "1024") ? 8192 : 512};
+    return (yoke_plan_options_t){
+        .struct_size = sizeof(yoke_plan_options_t),
+        .dtype = strstr(cluster, "v100") ? YOKE_FP16 : YOKE_BF16,
+        .recompute = YOKE_RECOMPUTE_AUTO,
+        /* Eight samples a device where 512 would leave them idle. */
+        .global_batch = strstr(cluster, "1024") ? 8192 : 512};
 }
 
 static double now(void)
