@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of the library that the command would refuse: numbers cut to 32 bits, values that are
- * none of their type. */
+/* Options of the library that the command would refuse: numbers cut to 32 bits, values
+ * that are none of their type. */
 #include "tests/base/support.h"
 
 #include "tests/costmodel/fixture.h"
 #include "tests/partition/plan_fixture.h"
 
 static const char cluster[] =
-    "{\"schema\": \"yoke-inventory/1\", \"nodes\": [{\"hosts\": \"n1\", \"devices\": [{\"id\": "
-    "\"g0\", \"kind\": \"gpu\", \"name\": \"A\", \"compute\": {\"bf16\": {\"rate\": 1e14}}, "
+    "{\"schema\": \"yoke-inventory/1\", \"nodes\": [{\"hosts\": \"n1\", \"devices\": "
+    "[{\"id\": "
+    "\"g0\", \"kind\": \"gpu\", \"name\": \"A\", \"compute\": {\"bf16\": {\"rate\": "
+    "1e14}}, "
     "\"bandwidth\": {\"rate\": 1e12}, \"memory\": {\"total\": 80000000000}}]}]}";
 
 static yoke_status_t search(const yoke_plan_options_t *options)
@@ -16,8 +18,8 @@ static yoke_status_t search(const yoke_plan_options_t *options)
     yoke_inventory_t *inventory = NULL;
     yoke_model_t *model = fixture_plan_model();
     yoke_plan_t *plan = NULL;
-    assert_int_equal(yoke_inventory_parse("c.json", cluster, sizeof cluster - 1, &inventory),
-                     YOKE_OK);
+    assert_int_equal(
+        yoke_inventory_parse("c.json", cluster, sizeof cluster - 1, &inventory), YOKE_OK);
     yoke_status_t status = yoke_plan_search(model, inventory, options, &plan);
     assert_true((plan != NULL) == (status == YOKE_OK));
     yoke_plan_free(plan);
