@@ -6,6 +6,7 @@
 
 #define MAX_ORDERED_CLASSES 6 /* all orders up to here, a few fixed ones beyond */
 #define MAX_ORDERS 24
+#define FAR_BEHIND 1.08 /* times the incumbent */
 #define MAX_SIDES 48
 
 /* Classes of one sequence, in the order of their blocks, with the stages of each. */
@@ -128,6 +129,10 @@ static void try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
     /* The closed form leaves out some waiting for transfers, and so may prefer the worse
      * of two cuts: the one of the least bottleneck is tried as well. */
     try_cut(search, &chain, replicas, candidate);
+    /* Moving layers wins a few percent: no use where the cut is far behind. */
+    if (search->result->found &&
+        yoke_chain_bound(&chain, shape->last) > FAR_BEHIND * search->result->time)
+        return;
     if (search->split_count == 0 && yoke_chain_improve(&chain, shape->last))
         try_cut(search, &chain, replicas, candidate);
 }
