@@ -10,6 +10,7 @@
 
 #include "hal/loader.h"
 #include "inventory/record.h"
+#include "yoke/backend.h"
 
 typedef struct yoke_backend yoke_backend_t;
 
@@ -41,6 +42,7 @@ struct yoke_backend {
     void (*probe)(yoke_probe_run_t *run);    /* NULL: nothing to load (the host) */
     const char *(*error_name)(int64_t code); /* NULL for an unknown code */
     const char *missing;                     /* what it means when no library is there */
+    const yoke_backend_ops_t *live;          /* devices, queues and so on; NULL: none */
 };
 
 /* All backends, NULL-terminated, in order of rank; backends/backends.c. */

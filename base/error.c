@@ -37,6 +37,18 @@ const char *yoke_status_name(yoke_status_t status)
         return "YOKE_ERR_UNSUPPORTED";
     case YOKE_ERR_UNKNOWN_RATE:
         return "YOKE_ERR_UNKNOWN_RATE";
+    case YOKE_ERR_OUT_OF_RANGE:
+        return "YOKE_ERR_OUT_OF_RANGE";
+    case YOKE_ERR_UNREACHABLE:
+        return "YOKE_ERR_UNREACHABLE";
+    case YOKE_ERR_DEVICE_LOST:
+        return "YOKE_ERR_DEVICE_LOST";
+    case YOKE_ERR_DEVICE_MEMORY:
+        return "YOKE_ERR_DEVICE_MEMORY";
+    case YOKE_ERR_NOT_READY:
+        return "YOKE_ERR_NOT_READY";
+    case YOKE_ERR_TIMEOUT:
+        return "YOKE_ERR_TIMEOUT";
     }
     return "YOKE_ERR_(unknown)";
 }
@@ -52,11 +64,17 @@ int yoke_status_exit_code(yoke_status_t status)
     case YOKE_ERR_PARTIAL:
         return (int)status;
     case YOKE_ERR_NOT_FOUND:
+    case YOKE_ERR_OUT_OF_RANGE:
     case YOKE_ERR_UNSUPPORTED: /* of an input: a model or a cluster beyond this version */
         return 3;
     case YOKE_ERR_UNKNOWN_RATE:
         return 1;
     case YOKE_ERR_NO_MEMORY:
+    case YOKE_ERR_UNREACHABLE:
+    case YOKE_ERR_DEVICE_LOST:
+    case YOKE_ERR_DEVICE_MEMORY:
+    case YOKE_ERR_NOT_READY:
+    case YOKE_ERR_TIMEOUT:
         return 4;
     }
     return 4;

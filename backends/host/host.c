@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPU of this machine. hal/sysfs_host.c reads it; there is no library to ask. */
+/* The CPU of this machine. hal/probe/sysfs_host.c reads it; there is no library to ask. */
 #include "backends/backend.h"
 
 extern const yoke_backend_t yoke_backend_host;

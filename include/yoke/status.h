@@ -26,7 +26,15 @@ typedef enum yoke_status {
     YOKE_ERR_UNSUPPORTED =
         8, /**< an input that this version cannot treat: an architecture
                 that the importer does not know, too many device classes */
-    YOKE_ERR_UNKNOWN_RATE = 9 /**< a rate or size that the answer needs is unknown */
+    YOKE_ERR_UNKNOWN_RATE = 9,  /**< a rate or size that the answer needs is unknown */
+    YOKE_ERR_OUT_OF_RANGE = 10, /**< an offset, index or size passes an end */
+    YOKE_ERR_UNREACHABLE =
+        11, /**< one device or rank cannot reach another, or its memory */
+    YOKE_ERR_DEVICE_LOST = 12,   /**< the device is gone, or its context is ruined */
+    YOKE_ERR_DEVICE_MEMORY = 13, /**< out of device memory */
+    YOKE_ERR_NOT_READY =
+        14,               /**< not yet: no failure; leaves no message and is not logged */
+    YOKE_ERR_TIMEOUT = 15 /**< it took longer than was allowed */
 } yoke_status_t;
 
 /** Name of a status, e.g. "YOKE_ERR_BAD_INPUT"; never NULL; static storage. */
@@ -35,8 +43,8 @@ const char *yoke_status_name(yoke_status_t status);
 /**
  * Exit code of the command for a status: the codes 0..5 of the manual page
  * (0 done, 1 "no", 2 usage, 3 bad input, 4 system failure, 5 partial result).
- * NOT_FOUND and UNSUPPORTED count as bad input, UNKNOWN_RATE as "no", NO_MEMORY as a
- * system failure.
+ * NOT_FOUND, UNSUPPORTED and OUT_OF_RANGE count as bad input, UNKNOWN_RATE as "no", the
+ * others as system failures.
  */
 int yoke_status_exit_code(yoke_status_t status);
 

@@ -38,6 +38,12 @@ static void names_and_exit_codes(void **state)
         {YOKE_ERR_NOT_FOUND, "YOKE_ERR_NOT_FOUND", 3},
         {YOKE_ERR_UNSUPPORTED, "YOKE_ERR_UNSUPPORTED", 3},
         {YOKE_ERR_UNKNOWN_RATE, "YOKE_ERR_UNKNOWN_RATE", 1},
+        {YOKE_ERR_OUT_OF_RANGE, "YOKE_ERR_OUT_OF_RANGE", 3},
+        {YOKE_ERR_UNREACHABLE, "YOKE_ERR_UNREACHABLE", 4},
+        {YOKE_ERR_DEVICE_LOST, "YOKE_ERR_DEVICE_LOST", 4},
+        {YOKE_ERR_DEVICE_MEMORY, "YOKE_ERR_DEVICE_MEMORY", 4},
+        {YOKE_ERR_NOT_READY, "YOKE_ERR_NOT_READY", 4},
+        {YOKE_ERR_TIMEOUT, "YOKE_ERR_TIMEOUT", 4},
         {(yoke_status_t)10, "YOKE_ERR_(unknown)", 4},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
