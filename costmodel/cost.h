@@ -30,7 +30,7 @@ typedef struct yoke_rates {
  * `*out_missing` names it ("bf16" or "hbm").
  * compute = measured rate, or peak x achieved (or compute_fraction) x gemm_fraction.
  */
-bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
+bool yoke_rates_from_device(const yoke_inventory_device_t *device, yoke_dtype_t dtype,
                             const yoke_constants_t *constants, yoke_rates_t *out_rates,
                             bool *out_supported, const char **out_missing);
 

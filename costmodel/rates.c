@@ -58,8 +58,8 @@ static double rate_uncertainty(const yoke_quantity_t *rate,
     return larger(value, yoke_quantity_uncertainty(fraction, constants));
 }
 
-static void set_link(const yoke_device_t *device, const yoke_constants_t *constants,
-                     yoke_rates_t *rates)
+static void set_link(const yoke_inventory_device_t *device,
+                     const yoke_constants_t *constants, yoke_rates_t *rates)
 {
     const yoke_quantity_t *link = &device->link_rate;
     rates->link_latency = constants->link_latency;
@@ -75,7 +75,7 @@ static void set_link(const yoke_device_t *device, const yoke_constants_t *consta
     rates->link_uncertainty = yoke_quantity_uncertainty(link, constants);
 }
 
-bool yoke_rates_from_device(const yoke_device_t *device, yoke_dtype_t dtype,
+bool yoke_rates_from_device(const yoke_inventory_device_t *device, yoke_dtype_t dtype,
                             const yoke_constants_t *constants, yoke_rates_t *out_rates,
                             bool *out_supported, const char **out_missing)
 {

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                      "the fixed document is refused");
     char *text = fuzz_string(data, size);
     bool match = false, other = false;
-    yoke_device_t *device = &fixed->nodes[0].devices[0];
+    yoke_inventory_device_t *device = &fixed->nodes[0].devices[0];
     yoke_status_t status = yoke_selector_match(text, "npu-01", device, &match);
     /* Whether a selector is well-formed does not depend on what it is held against. */
     fuzz_require(yoke_selector_match(text, "another", device, &other) == status,

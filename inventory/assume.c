@@ -42,7 +42,7 @@ static yoke_status_t set_memory(yoke_memory_t *memory, double bytes)
 }
 
 static yoke_status_t apply(const assumption_t *assumption, yoke_node_t *node,
-                           yoke_device_t *device)
+                           yoke_inventory_device_t *device)
 {
     yoke_quantity_t *target = NULL;
     yoke_dtype_t dtype;

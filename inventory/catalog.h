@@ -119,7 +119,8 @@ char *yoke_catalog_normalise(const char *name);
  * a difference above 10 % is noted in `reason` and halved packages ("parts") are
  * recognised. An ambiguous PCI id sets no type; the candidates are named in `reason`.
  */
-yoke_status_t yoke_catalog_join(const yoke_catalog_t *catalog, yoke_device_t *device);
+yoke_status_t yoke_catalog_join(const yoke_catalog_t *catalog,
+                                yoke_inventory_device_t *device);
 /** The same for every device of every node. */
 yoke_status_t yoke_catalog_join_inventory(const yoke_catalog_t *catalog,
                                           yoke_inventory_t *inventory);

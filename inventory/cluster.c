@@ -114,7 +114,7 @@ static yoke_status_t add_devices(const parser_t *parser, yoke_node_t *node,
         return fail_at(parser, parser->at, "more than 1024 devices in a node");
     for (uint64_t i = 0; i < count; i++) {
         size_t index = node->device_count;
-        yoke_device_t *device = yoke_node_add_device(node);
+        yoke_inventory_device_t *device = yoke_node_add_device(node);
         if (device == NULL)
             return YOKE_ERR_NO_MEMORY;
         device->kind = row->kind;

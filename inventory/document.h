@@ -15,7 +15,7 @@
 yoke_inventory_t *yoke_inventory_new(void);
 yoke_node_t *yoke_inventory_add_node(yoke_inventory_t *inventory, const char *hosts);
 yoke_link_t *yoke_inventory_add_link(yoke_inventory_t *inventory);
-yoke_device_t *yoke_node_add_device(yoke_node_t *node);
+yoke_inventory_device_t *yoke_node_add_device(yoke_node_t *node);
 yoke_nic_t *yoke_node_add_nic(yoke_node_t *node);
 yoke_status_t yoke_nic_add_near(yoke_nic_t *nic, const char *device_id);
 /* Texts may be NULL. */
@@ -23,7 +23,7 @@ yoke_finding_t *yoke_node_add_finding(yoke_node_t *node, const char *probe,
                                       const char *verdict, const char *text, bool fault);
 yoke_status_t yoke_node_warn(yoke_node_t *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-yoke_view_t *yoke_device_add_view(yoke_device_t *device);
+yoke_view_t *yoke_device_add_view(yoke_inventory_device_t *device);
 
 /* Replace a string member: frees the old one, copies the new one (NULL allowed). */
 yoke_status_t yoke_set_string(char **member, const char *value);
@@ -32,13 +32,13 @@ yoke_status_t yoke_quantity_set(yoke_quantity_t *quantity, double value,
 void yoke_quantity_clear(yoke_quantity_t *quantity);
 /* The user's rate of the link to the peers in the node: it is of all of them, whatever
  * group of them the catalog's link joins. */
-yoke_status_t yoke_device_set_link(yoke_device_t *device, double rate,
+yoke_status_t yoke_device_set_link(yoke_inventory_device_t *device, double rate,
                                    const char *detail);
 yoke_status_t yoke_quantity_copy(const yoke_quantity_t *from, yoke_quantity_t *out);
 
 /* Free what hangs below and zero the part itself. */
 void yoke_view_clear(yoke_view_t *view);
-void yoke_device_clear(yoke_device_t *device);
+void yoke_device_clear(yoke_inventory_device_t *device);
 void yoke_nic_clear(yoke_nic_t *nic);
 void yoke_finding_clear(yoke_finding_t *finding);
 void yoke_node_clear(yoke_node_t *node);
@@ -46,7 +46,8 @@ void yoke_link_clear(yoke_link_t *link);
 
 /* Deep copies; *out need not be initialised. "x-*" members belong to the inventory: only
  * yoke_inventory_copy() copies them. */
-yoke_status_t yoke_device_copy(const yoke_device_t *device, yoke_device_t *out);
+yoke_status_t yoke_device_copy(const yoke_inventory_device_t *device,
+                               yoke_inventory_device_t *out);
 yoke_status_t yoke_node_copy(const yoke_node_t *node, yoke_node_t *out);
 yoke_status_t yoke_link_copy(const yoke_link_t *link, yoke_link_t *out);
 yoke_status_t yoke_inventory_copy(const yoke_inventory_t *inventory,
@@ -66,7 +67,7 @@ yoke_status_t yoke_inventory_from_json(const yoke_json_t *json,
                                        yoke_inventory_t **out_inventory);
 /* Parts of it, as they stand in the document, without "x-*" members. */
 json_t *yoke_node_to_json(const yoke_node_t *node);
-json_t *yoke_device_to_json(const yoke_device_t *device);
+json_t *yoke_device_to_json(const yoke_inventory_device_t *device);
 
 /* A quantity as {"<key>", "source", "marks", "detail"}; NULL value: unknown gives null.
  */

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-static yoke_status_t read_uuid(const yoke_cursor_t *at, yoke_device_t *device)
+static yoke_status_t read_uuid(const yoke_cursor_t *at, yoke_inventory_device_t *device)
 {
     const char *bytes = NULL;
     TRY(yoke_read_string(at, "uuid", &device->uuid_text));
@@ -31,7 +31,8 @@ static yoke_status_t read_kind(const yoke_cursor_t *at, yoke_device_kind_t *out)
     return YOKE_OK;
 }
 
-static yoke_status_t read_identity(const yoke_cursor_t *at, yoke_device_t *device)
+static yoke_status_t read_identity(const yoke_cursor_t *at,
+                                   yoke_inventory_device_t *device)
 {
     int64_t numa = -1;
     TRY(yoke_read_id(at, "id", &device->id));
@@ -84,7 +85,8 @@ static yoke_status_t read_rates(const yoke_cursor_t *at, const char *member,
     return YOKE_OK;
 }
 
-static yoke_status_t read_device_link(const yoke_cursor_t *at, yoke_device_t *device)
+static yoke_status_t read_device_link(const yoke_cursor_t *at,
+                                      yoke_inventory_device_t *device)
 {
     static const char *const allowed[] = {"name",   "rate",  "mesh",   "group",
                                           "source", "marks", "detail", NULL};
@@ -101,7 +103,7 @@ static yoke_status_t read_device_link(const yoke_cursor_t *at, yoke_device_t *de
     return yoke_read_shared(&child, keys, max, quantities, 1);
 }
 
-static yoke_status_t read_pcie(const yoke_cursor_t *at, yoke_device_t *device)
+static yoke_status_t read_pcie(const yoke_cursor_t *at, yoke_inventory_device_t *device)
 {
     static const char *const allowed[] = {"generation", "lanes", "generation_max",
                                           "lanes_max", NULL};
@@ -133,7 +135,7 @@ static yoke_status_t read_view(const yoke_cursor_t *at, yoke_view_t *view)
                               &view->memory_total);
 }
 
-static yoke_status_t read_views(const yoke_cursor_t *at, yoke_device_t *device)
+static yoke_status_t read_views(const yoke_cursor_t *at, yoke_inventory_device_t *device)
 {
     yoke_cursor_t list;
     if (!yoke_cursor_member(at, "views", &list))
@@ -149,7 +151,7 @@ static yoke_status_t read_views(const yoke_cursor_t *at, yoke_device_t *device)
     return YOKE_OK;
 }
 
-yoke_status_t yoke_read_device(const yoke_cursor_t *at, yoke_device_t *device)
+yoke_status_t yoke_read_device(const yoke_cursor_t *at, yoke_inventory_device_t *device)
 {
     static const char *const allowed[] = {"id",        "kind",      "vendor",
                                           "name",      "type",      "pci",

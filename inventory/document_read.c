@@ -50,7 +50,7 @@ static yoke_status_t read_devices(const yoke_cursor_t *at, yoke_node_t *node)
     TRY(yoke_cursor_array(&list));
     for (size_t i = 0; i < yoke_cursor_count(&list); i++) {
         yoke_cursor_t item = yoke_cursor_item(&list, i);
-        yoke_device_t *device = yoke_node_add_device(node);
+        yoke_inventory_device_t *device = yoke_node_add_device(node);
         if (device == NULL)
             return YOKE_ERR_NO_MEMORY;
         TRY(yoke_read_device(&item, device));

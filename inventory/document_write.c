@@ -139,7 +139,7 @@ static json_t *rates_to_json(const yoke_quantity_t *quantities, const char *key)
     return object;
 }
 
-static json_t *link_part_to_json(const yoke_device_t *device)
+static json_t *link_part_to_json(const yoke_inventory_device_t *device)
 {
     if (device->link_name == NULL && !yoke_known(&device->link_rate) &&
         !device->link_mesh && device->link_group == 0)
@@ -154,7 +154,7 @@ static json_t *link_part_to_json(const yoke_device_t *device)
     return object;
 }
 
-static json_t *pcie_to_json(const yoke_device_t *device)
+static json_t *pcie_to_json(const yoke_inventory_device_t *device)
 {
     if (device->pcie_generation == 0 && device->pcie_lanes == 0 &&
         device->pcie_generation_max == 0 && device->pcie_lanes_max == 0)
@@ -168,7 +168,7 @@ static json_t *pcie_to_json(const yoke_device_t *device)
 }
 
 /* The text as the runtime prints it; the bytes too where the text does not give them. */
-static void set_uuid(json_t *object, const yoke_device_t *device)
+static void set_uuid(json_t *object, const yoke_inventory_device_t *device)
 {
     char buffer[40];
     uint8_t parsed[16];
@@ -181,7 +181,7 @@ static void set_uuid(json_t *object, const yoke_device_t *device)
         yoke_json_set_string(object, "uuid_bytes", yoke_uuid_text(device->uuid, buffer));
 }
 
-static void set_identity(json_t *object, const yoke_device_t *device)
+static void set_identity(json_t *object, const yoke_inventory_device_t *device)
 {
     yoke_json_set_string(object, "id", device->id);
     yoke_json_set_string(object, "kind", yoke_device_kind_name(device->kind));
@@ -199,7 +199,7 @@ static void set_identity(json_t *object, const yoke_device_t *device)
     set_index(object, "numa", device->numa);
 }
 
-json_t *yoke_device_to_json(const yoke_device_t *device)
+json_t *yoke_device_to_json(const yoke_inventory_device_t *device)
 {
     json_t *object = json_object();
     set_identity(object, device);

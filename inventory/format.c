@@ -57,7 +57,7 @@ yoke_status_t yoke_inventory_format(const yoke_inventory_t *inventory, const cha
     return *out_text == NULL ? yoke_fail_memory() : YOKE_OK;
 }
 
-const char *yoke_device_label(const yoke_device_t *device)
+const char *yoke_device_label(const yoke_inventory_device_t *device)
 {
     if (device->type != NULL)
         return device->type;
@@ -66,7 +66,7 @@ const char *yoke_device_label(const yoke_device_t *device)
     return device->vendor != NULL ? device->vendor : "unknown";
 }
 
-bool yoke_device_is_accelerator(const yoke_device_t *device)
+bool yoke_device_is_accelerator(const yoke_inventory_device_t *device)
 {
     return device->kind == YOKE_DEVICE_GPU || device->kind == YOKE_DEVICE_NPU;
 }
@@ -104,7 +104,7 @@ yoke_status_t yoke_count_types(const yoke_node_t *node, yoke_type_count_t **out_
     if (counts == NULL)
         return yoke_fail_memory();
     for (size_t i = 0; i < node->device_count; i++) {
-        const yoke_device_t *device = &node->devices[i];
+        const yoke_inventory_device_t *device = &node->devices[i];
         size_t j = 0;
         if (!device->schedulable || !yoke_device_is_accelerator(device))
             continue;

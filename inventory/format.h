@@ -23,8 +23,8 @@ yoke_status_t yoke_format_prometheus(const yoke_inventory_t *inventory, size_t w
                                      yoke_text_t *out);
 
 /* What the device is called: its type, else its name, else its vendor, else "unknown". */
-const char *yoke_device_label(const yoke_device_t *device);
-bool yoke_device_is_accelerator(const yoke_device_t *device);
+const char *yoke_device_label(const yoke_inventory_device_t *device);
+bool yoke_device_is_accelerator(const yoke_inventory_device_t *device);
 /* `text` with everything but letters, digits, '-', '_' and '.' turned to '-', beginning
  * and ending with a letter or digit, at most `limit` bytes; "unknown" when nothing is
  * left. */
@@ -32,7 +32,7 @@ void yoke_format_token(const char *text, bool lower, size_t limit, yoke_text_t *
 
 /* Schedulable accelerators of one node, by label, in the order of first appearance. */
 typedef struct yoke_type_count {
-    const yoke_device_t *first;
+    const yoke_inventory_device_t *first;
     size_t count;
 } yoke_type_count_t;
 /* *out_counts is from malloc(). */

@@ -33,7 +33,8 @@ static void add_bytes(yoke_text_t *out, const char *device, const char *key,
     yoke_text_printf(out, "%llu\n", (unsigned long long)(quantity->value / 1048576));
 }
 
-static void add_device(const yoke_device_t *device, size_t index, yoke_text_t *out)
+static void add_device(const yoke_inventory_device_t *device, size_t index,
+                       yoke_text_t *out)
 {
     char name[32];
     yoke_snprintf(name, sizeof name, "%s-%zu", yoke_device_kind_name(device->kind),
@@ -95,7 +96,7 @@ static yoke_status_t add_node(const yoke_inventory_t *inventory, const yoke_node
     add_heading(inventory, node, out);
     yoke_status_t status = add_counts(node, out);
     for (size_t i = 0; i < node->device_count && status == YOKE_OK; i++) {
-        const yoke_device_t *device = &node->devices[i];
+        const yoke_inventory_device_t *device = &node->devices[i];
         if (yoke_device_is_accelerator(device))
             add_device(device, indexes[device->kind == YOKE_DEVICE_NPU]++, out);
     }

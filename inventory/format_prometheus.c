@@ -29,7 +29,7 @@ static void add_label(yoke_text_t *out, const char *name, const char *value)
 /* What a sample is of: a device, or a NIC, of one host. */
 typedef struct place {
     const char *host;
-    const yoke_device_t *device;
+    const yoke_inventory_device_t *device;
     const yoke_nic_t *nic;
 } place_t;
 
@@ -62,7 +62,7 @@ static void add_quantity(yoke_text_t *out, const char *metric, const place_t *pl
 
 static void add_info(yoke_text_t *out, const char *metric, const place_t *place)
 {
-    const yoke_device_t *device = place->device;
+    const yoke_inventory_device_t *device = place->device;
     open_sample(out, metric, place);
     yoke_text_add(out, ",");
     add_label(out, "kind", yoke_device_kind_name(device->kind));

@@ -22,7 +22,7 @@ static void add_gres(const yoke_node_t *node, const yoke_type_count_t *counts,
     }
 }
 
-static const yoke_device_t *host_of(const yoke_node_t *node)
+static const yoke_inventory_device_t *host_of(const yoke_node_t *node)
 {
     for (size_t i = 0; i < node->device_count; i++)
         if (node->devices[i].kind == YOKE_DEVICE_CPU)
@@ -33,7 +33,7 @@ static const yoke_device_t *host_of(const yoke_node_t *node)
 static void add_node(const yoke_node_t *node, const yoke_type_count_t *counts,
                      size_t count, yoke_text_t *out)
 {
-    const yoke_device_t *host = host_of(node);
+    const yoke_inventory_device_t *host = host_of(node);
     yoke_text_printf(out, "NodeName=%s", node->hosts);
     for (size_t i = 0; i < count; i++) {
         yoke_text_printf(out, "%s%s:", i == 0 ? " Gres=" : ",",

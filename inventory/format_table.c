@@ -55,7 +55,7 @@ static void cell_rate(yoke_table_t *table, const yoke_quantity_t *quantity,
 }
 
 /* The rate that a plan would use first: bf16, else fp16, else fp32. */
-static const yoke_quantity_t *matrix_rate(const yoke_device_t *device)
+static const yoke_quantity_t *matrix_rate(const yoke_inventory_device_t *device)
 {
     static const yoke_dtype_t order[] = {YOKE_BF16, YOKE_FP16, YOKE_FP32};
     for (size_t i = 0; i < 3; i++)
@@ -64,7 +64,7 @@ static const yoke_quantity_t *matrix_rate(const yoke_device_t *device)
     return &device->compute[YOKE_BF16];
 }
 
-static const char *state_of(const yoke_device_t *device)
+static const char *state_of(const yoke_inventory_device_t *device)
 {
     if (device->hidden_by != NULL)
         return "hidden";
@@ -83,7 +83,7 @@ static void add_devices(const yoke_node_t *node, size_t width, yoke_text_t *out)
     }
     yoke_table_t *table = yoke_table_new(headers, 7);
     for (size_t i = 0; i < node->device_count; i++) {
-        const yoke_device_t *device = &node->devices[i];
+        const yoke_inventory_device_t *device = &node->devices[i];
         cell_clean(table, device->id);
         yoke_table_cell(table, yoke_device_kind_name(device->kind));
         cell_clean(table, yoke_device_label(device));
@@ -112,7 +112,7 @@ static void cell_sources(yoke_table_t *table, const yoke_quantity_t *rate,
 }
 
 /* "cuda 0, nvml 1": every runtime with its own index; a hidden one has none. */
-static void cell_views(yoke_table_t *table, const yoke_device_t *device)
+static void cell_views(yoke_table_t *table, const yoke_inventory_device_t *device)
 {
     yoke_text_t views = {0};
     for (size_t i = 0; i < device->view_count; i++) {
@@ -130,7 +130,7 @@ static void cell_views(yoke_table_t *table, const yoke_device_t *device)
     yoke_text_free(&views);
 }
 
-static bool has_rate_or_view(const yoke_device_t *device)
+static bool has_rate_or_view(const yoke_inventory_device_t *device)
 {
     return device->view_count > 0 || yoke_known(matrix_rate(device)) ||
            yoke_known(&device->bandwidth);
@@ -143,7 +143,7 @@ static void add_rates(const yoke_node_t *node, size_t width, yoke_text_t *out)
     yoke_table_t *table = yoke_table_new(headers, 6);
     bool any = false;
     for (size_t i = 0; i < node->device_count; i++) {
-        const yoke_device_t *device = &node->devices[i];
+        const yoke_inventory_device_t *device = &node->devices[i];
         const yoke_quantity_t *rate = matrix_rate(device);
         if (!has_rate_or_view(device))
             continue;
@@ -270,7 +270,7 @@ static bool has_mark(const yoke_inventory_t *inventory, const char *sign)
 {
     for (size_t i = 0; i < inventory->node_count; i++)
         for (size_t j = 0; j < inventory->nodes[i].device_count; j++) {
-            const yoke_device_t *device = &inventory->nodes[i].devices[j];
+            const yoke_inventory_device_t *device = &inventory->nodes[i].devices[j];
             if ((yoke_known(&device->bandwidth) &&
                  strcmp(doubt(&device->bandwidth), sign) == 0) ||
                 (yoke_known(matrix_rate(device)) &&

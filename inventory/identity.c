@@ -35,7 +35,7 @@ static const yoke_record_t *driver_of(const yoke_group_t *group)
 
 /* --- names ------------------------------------------------------------------------ */
 
-static yoke_status_t set_names(const yoke_group_t *group, yoke_device_t *device)
+static yoke_status_t set_names(const yoke_group_t *group, yoke_inventory_device_t *device)
 {
     const char *vendor =
         group->kind == YOKE_GROUP_HOST ? NULL : yoke_vendor_by_pci(group->pci.vendor_id);
@@ -106,7 +106,7 @@ static void add_platform_id(yoke_text_t *id, const char *prefix,
         yoke_text_printf(id, ":%lld", (long long)ordinal);
 }
 
-static void make_id(const yoke_group_t *group, const yoke_device_t *device,
+static void make_id(const yoke_group_t *group, const yoke_inventory_device_t *device,
                     const char *parent, yoke_text_t *id)
 {
     char text[40];
@@ -141,7 +141,7 @@ static bool id_is_taken(const yoke_node_t *node, const char *id)
 }
 
 static yoke_status_t set_id(const yoke_node_t *node, const yoke_group_t *group,
-                            const char *parent, yoke_device_t *device)
+                            const char *parent, yoke_inventory_device_t *device)
 {
     yoke_text_t id = {0};
     make_id(group, device, parent, &id);
@@ -195,7 +195,7 @@ static yoke_status_t set_memory(const yoke_group_t *group, yoke_memory_t *memory
     return YOKE_OK;
 }
 
-static void set_pcie(const yoke_group_t *group, yoke_device_t *device)
+static void set_pcie(const yoke_group_t *group, yoke_inventory_device_t *device)
 {
     for (size_t i = 0; i < group->count; i++) {
         /* The kernel's answer first: it is the last member. */
@@ -231,7 +231,8 @@ static int numa_of(const yoke_group_t *group)
     return yoke_numa_resolve(from_sysfs, from_driver);
 }
 
-static yoke_status_t set_figures(const yoke_group_t *group, yoke_device_t *device)
+static yoke_status_t set_figures(const yoke_group_t *group,
+                                 yoke_inventory_device_t *device)
 {
     TRY(set_memory(group, &device->memory));
     for (size_t i = 0; i < group->count; i++) {
@@ -250,7 +251,8 @@ static yoke_status_t set_figures(const yoke_group_t *group, yoke_device_t *devic
 
 /* --- views ------------------------------------------------------------------------ */
 
-static yoke_status_t add_view(const yoke_record_t *record, yoke_device_t *device)
+static yoke_status_t add_view(const yoke_record_t *record,
+                              yoke_inventory_device_t *device)
 {
     yoke_view_t *view = yoke_device_add_view(device);
     if (view == NULL)
@@ -287,7 +289,7 @@ static bool is_repeated(const yoke_group_t *group, size_t index)
     return false;
 }
 
-static yoke_status_t set_views(const yoke_group_t *group, yoke_device_t *device)
+static yoke_status_t set_views(const yoke_group_t *group, yoke_inventory_device_t *device)
 {
     for (size_t i = 0; i < group->count; i++)
         if (!is_sysfs(group->members[i]) && !is_repeated(group, i))
@@ -333,7 +335,7 @@ static bool is_partitioned(const yoke_group_t *group)
     return false;
 }
 
-static yoke_status_t refuse(yoke_device_t *device, char *reason)
+static yoke_status_t refuse(yoke_inventory_device_t *device, char *reason)
 {
     if (reason == NULL)
         return yoke_fail_memory();
@@ -364,7 +366,8 @@ static char *unresolved_reason(const yoke_group_t *group)
 }
 
 static yoke_status_t judge_card(const yoke_grouping_t *grouping, size_t index,
-                                const yoke_record_t *driver, yoke_device_t *device)
+                                const yoke_record_t *driver,
+                                yoke_inventory_device_t *device)
 {
     const yoke_group_t *group = &grouping->groups[index];
     size_t parts = count_parts(grouping, index);
@@ -384,7 +387,7 @@ static yoke_status_t judge_card(const yoke_grouping_t *grouping, size_t index,
 }
 
 static yoke_status_t judge(const yoke_grouping_t *grouping, size_t index,
-                           yoke_device_t *device)
+                           yoke_inventory_device_t *device)
 {
     const yoke_group_t *group = &grouping->groups[index];
     const yoke_record_t *driver = driver_of(group);
@@ -405,7 +408,7 @@ static yoke_status_t judge(const yoke_grouping_t *grouping, size_t index,
 
 /* --- the host's memory ------------------------------------------------------------ */
 
-static yoke_device_t *find_host(const yoke_node_t *node)
+static yoke_inventory_device_t *find_host(const yoke_node_t *node)
 {
     for (size_t i = 0; i < node->device_count; i++)
         if (node->devices[i].kind == YOKE_DEVICE_CPU)
@@ -416,7 +419,7 @@ static yoke_device_t *find_host(const yoke_node_t *node)
 /* An integrated device whose driver tells no memory has the host's: it is one pool. */
 static yoke_status_t share_host_memory(yoke_node_t *node)
 {
-    const yoke_device_t *host = find_host(node);
+    const yoke_inventory_device_t *host = find_host(node);
     for (size_t i = 0; i < node->device_count && host != NULL; i++) {
         yoke_memory_t *memory = &node->devices[i].memory;
         if (!memory->unified || yoke_known(&memory->total))
@@ -431,7 +434,7 @@ static yoke_status_t share_host_memory(yoke_node_t *node)
 /* --- devices ---------------------------------------------------------------------- */
 
 static yoke_status_t make_device(const yoke_grouping_t *grouping, size_t index,
-                                 const yoke_node_t *node, yoke_device_t *device)
+                                 const yoke_node_t *node, yoke_inventory_device_t *device)
 {
     const yoke_group_t *group = &grouping->groups[index];
     const char *parent =
@@ -467,7 +470,7 @@ static yoke_status_t make_devices(const yoke_grouping_t *grouping, yoke_node_t *
     return share_host_memory(node);
 }
 
-static int order_of(const yoke_device_t *device)
+static int order_of(const yoke_inventory_device_t *device)
 {
     if (device->pci.valid)
         return 0;
@@ -476,8 +479,8 @@ static int order_of(const yoke_device_t *device)
 
 static int compare_devices(const void *a, const void *b)
 {
-    const yoke_device_t *left = a;
-    const yoke_device_t *right = b;
+    const yoke_inventory_device_t *left = a;
+    const yoke_inventory_device_t *right = b;
     int order = order_of(left) - order_of(right);
     if (order == 0 && left->pci.valid)
         order = yoke_pci_compare(&left->pci, &right->pci);
@@ -522,7 +525,7 @@ double yoke_node_memory_sum(const yoke_node_t *node, size_t *out_unknown)
     size_t unknown = 0;
     bool has_host = find_host(node) != NULL;
     for (size_t i = 0; i < node->device_count; i++) {
-        const yoke_device_t *device = &node->devices[i];
+        const yoke_inventory_device_t *device = &node->devices[i];
         const yoke_quantity_t *total = &device->memory.total;
         if (device->kind == YOKE_DEVICE_EMULATOR || device->parent != NULL)
             continue;
@@ -544,12 +547,13 @@ const char *yoke_distance_name(yoke_distance_t distance)
     return (size_t)distance < 4 ? names[distance] : names[0];
 }
 
-static const char *card_of(const yoke_device_t *device)
+static const char *card_of(const yoke_inventory_device_t *device)
 {
     return device->parent != NULL ? device->parent : device->id;
 }
 
-yoke_distance_t yoke_device_distance(const yoke_device_t *a, const yoke_device_t *b)
+yoke_distance_t yoke_device_distance(const yoke_inventory_device_t *a,
+                                     const yoke_inventory_device_t *b)
 {
     if (a->id != NULL && b->id != NULL && strcmp(card_of(a), card_of(b)) == 0)
         return YOKE_DISTANCE_SAME_CARD;

@@ -27,7 +27,8 @@ typedef enum yoke_distance {
 /** "unknown" "same card" "same node" "other node" */
 const char *yoke_distance_name(yoke_distance_t distance);
 /** Distance class of two devices of one host. */
-yoke_distance_t yoke_device_distance(const yoke_device_t *a, const yoke_device_t *b);
+yoke_distance_t yoke_device_distance(const yoke_inventory_device_t *a,
+                                     const yoke_inventory_device_t *b);
 
 /** NUMA node out of what sysfs and the driver say: -1 is "unknown", never node 0; the
  *  kernel's answer wins where both know. */

@@ -23,7 +23,7 @@ static bool is_specific(const char *name)
     return name != NULL && strpbrk(name, "0123456789") != NULL;
 }
 
-static bool names_something(const yoke_device_t *device)
+static bool names_something(const yoke_inventory_device_t *device)
 {
     bool specific = is_specific(device->name);
     for (size_t i = 0; i < device->view_count; i++)
@@ -32,7 +32,7 @@ static bool names_something(const yoke_device_t *device)
 }
 
 static const yoke_catalog_device_t *match_by_name(const yoke_catalog_t *catalog,
-                                                  const yoke_device_t *device)
+                                                  const yoke_inventory_device_t *device)
 {
     const yoke_catalog_device_t *row = NULL;
     if (device->type != NULL)
@@ -43,7 +43,7 @@ static const yoke_catalog_device_t *match_by_name(const yoke_catalog_t *catalog,
     return row;
 }
 
-static yoke_status_t add_reason(yoke_device_t *device, const char *text)
+static yoke_status_t add_reason(yoke_inventory_device_t *device, const char *text)
 {
     if (device->reason == NULL)
         return yoke_set_string(&device->reason, text);
@@ -56,7 +56,7 @@ static yoke_status_t add_reason(yoke_device_t *device, const char *text)
     return status;
 }
 
-static yoke_status_t note_ambiguity(yoke_device_t *device,
+static yoke_status_t note_ambiguity(yoke_inventory_device_t *device,
                                     const yoke_catalog_device_t *const *rows,
                                     size_t count, const char *other)
 {
@@ -76,7 +76,8 @@ static yoke_status_t note_ambiguity(yoke_device_t *device,
 
 /* Only where no runtime names the device: a name that the catalog does not know is a
  * product that it does not have, whatever its PCI id. */
-static yoke_status_t match_by_pci(const yoke_catalog_t *catalog, yoke_device_t *device,
+static yoke_status_t match_by_pci(const yoke_catalog_t *catalog,
+                                  yoke_inventory_device_t *device,
                                   const yoke_catalog_device_t **out_row)
 {
     const yoke_catalog_device_t *rows[8];
@@ -118,7 +119,8 @@ static yoke_status_t fill(const yoke_quantity_t *figure, double divisor,
 }
 
 /* Devices per package as this runtime shows them: 1 where it shows the whole package. */
-static unsigned shown_parts(const yoke_catalog_device_t *row, const yoke_device_t *device)
+static unsigned shown_parts(const yoke_catalog_device_t *row,
+                            const yoke_inventory_device_t *device)
 {
     if (row->parts <= 1 || !yoke_known(&row->memory) ||
         !yoke_known(&device->memory.total))
@@ -127,7 +129,7 @@ static unsigned shown_parts(const yoke_catalog_device_t *row, const yoke_device_
 }
 
 static yoke_status_t join_memory(const yoke_catalog_device_t *row, unsigned parts,
-                                 yoke_device_t *device)
+                                 yoke_inventory_device_t *device)
 {
     char shown[32];
     char nominal[32];
@@ -164,7 +166,7 @@ static unsigned link_group(const yoke_catalog_device_t *row)
 }
 
 static yoke_status_t join_link(const yoke_catalog_device_t *row, unsigned parts,
-                               yoke_device_t *device)
+                               yoke_inventory_device_t *device)
 {
     if (device->link_name == NULL && !yoke_known(&device->link_rate)) {
         TRY(yoke_set_string(&device->link_name, row->link_name));
@@ -174,7 +176,8 @@ static yoke_status_t join_link(const yoke_catalog_device_t *row, unsigned parts,
     return fill(&row->link_rate, parts, &device->link_rate);
 }
 
-static yoke_status_t join_row(const yoke_catalog_device_t *row, yoke_device_t *device)
+static yoke_status_t join_row(const yoke_catalog_device_t *row,
+                              yoke_inventory_device_t *device)
 {
     unsigned parts = shown_parts(row, device);
     TRY(yoke_set_string(&device->type, row->name));
@@ -200,7 +203,8 @@ static yoke_status_t join_row(const yoke_catalog_device_t *row, yoke_device_t *d
     return YOKE_OK;
 }
 
-yoke_status_t yoke_catalog_join(const yoke_catalog_t *catalog, yoke_device_t *device)
+yoke_status_t yoke_catalog_join(const yoke_catalog_t *catalog,
+                                yoke_inventory_device_t *device)
 {
     bool accelerator = device->kind == YOKE_DEVICE_GPU ||
                        device->kind == YOKE_DEVICE_NPU ||

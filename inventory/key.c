@@ -56,7 +56,7 @@ static void add_pci(yoke_text_t *key, const yoke_pci_t *pci)
     add_u64(key, (uint64_t)pci->vendor_id << 16 | pci->device_id);
 }
 
-static void add_device(yoke_text_t *key, const yoke_device_t *device)
+static void add_device(yoke_text_t *key, const yoke_inventory_device_t *device)
 {
     add_part(key, device, &yoke_device_part);
     add_pci(key, &device->pci);

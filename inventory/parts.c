@@ -25,27 +25,30 @@ static const size_t view_strings[] = {AT(yoke_view_t, runtime),
                                       YOKE_PART_END};
 static const size_t view_quantities[] = {AT(yoke_view_t, memory_total), YOKE_PART_END};
 static const size_t device_strings[] = {
-    AT(yoke_device_t, id),     AT(yoke_device_t, vendor),    AT(yoke_device_t, name),
-    AT(yoke_device_t, type),   AT(yoke_device_t, uuid_text), AT(yoke_device_t, partition),
-    AT(yoke_device_t, parent), AT(yoke_device_t, reason),    AT(yoke_device_t, hidden_by),
-    AT(yoke_device_t, health), AT(yoke_device_t, link_name), YOKE_PART_END};
+    AT(yoke_inventory_device_t, id),        AT(yoke_inventory_device_t, vendor),
+    AT(yoke_inventory_device_t, name),      AT(yoke_inventory_device_t, type),
+    AT(yoke_inventory_device_t, uuid_text), AT(yoke_inventory_device_t, partition),
+    AT(yoke_inventory_device_t, parent),    AT(yoke_inventory_device_t, reason),
+    AT(yoke_inventory_device_t, hidden_by), AT(yoke_inventory_device_t, health),
+    AT(yoke_inventory_device_t, link_name), YOKE_PART_END};
 #define DTYPES(member)                                                                   \
-    AT(yoke_device_t, member[0]), AT(yoke_device_t, member[1]),                          \
-        AT(yoke_device_t, member[2]), AT(yoke_device_t, member[3]),                      \
-        AT(yoke_device_t, member[4]), AT(yoke_device_t, member[5]),                      \
-        AT(yoke_device_t, member[6])
+    AT(yoke_inventory_device_t, member[0]), AT(yoke_inventory_device_t, member[1]),      \
+        AT(yoke_inventory_device_t, member[2]), AT(yoke_inventory_device_t, member[3]),  \
+        AT(yoke_inventory_device_t, member[4]), AT(yoke_inventory_device_t, member[5]),  \
+        AT(yoke_inventory_device_t, member[6])
 _Static_assert(YOKE_DTYPE_COUNT == 7, "list every data type in DTYPES()");
-static const size_t device_quantities[] = {AT(yoke_device_t, memory.total),
-                                           AT(yoke_device_t, memory.free),
-                                           AT(yoke_device_t, memory.usable),
-                                           DTYPES(compute),
-                                           DTYPES(achieved),
-                                           AT(yoke_device_t, bandwidth),
-                                           AT(yoke_device_t, bandwidth_achieved),
-                                           AT(yoke_device_t, copy_to),
-                                           AT(yoke_device_t, copy_from),
-                                           AT(yoke_device_t, link_rate),
-                                           YOKE_PART_END};
+static const size_t device_quantities[] = {
+    AT(yoke_inventory_device_t, memory.total),
+    AT(yoke_inventory_device_t, memory.free),
+    AT(yoke_inventory_device_t, memory.usable),
+    DTYPES(compute),
+    DTYPES(achieved),
+    AT(yoke_inventory_device_t, bandwidth),
+    AT(yoke_inventory_device_t, bandwidth_achieved),
+    AT(yoke_inventory_device_t, copy_to),
+    AT(yoke_inventory_device_t, copy_from),
+    AT(yoke_inventory_device_t, link_rate),
+    YOKE_PART_END};
 static const size_t nic_strings[] = {AT(yoke_nic_t, id), AT(yoke_nic_t, kind),
                                      AT(yoke_nic_t, owner), YOKE_PART_END};
 static const size_t nic_quantities[] = {AT(yoke_nic_t, rate), YOKE_PART_END};
@@ -66,7 +69,7 @@ static const size_t link_quantities[] = {AT(yoke_link_t, rate), AT(yoke_link_t, 
 
 const yoke_part_t yoke_view_part = PART(yoke_view_t, view_strings, view_quantities);
 const yoke_part_t yoke_device_part =
-    PART(yoke_device_t, device_strings, device_quantities);
+    PART(yoke_inventory_device_t, device_strings, device_quantities);
 const yoke_part_t yoke_nic_part = PART(yoke_nic_t, nic_strings, nic_quantities);
 const yoke_part_t yoke_finding_part = PART(yoke_finding_t, finding_strings, no_offsets);
 const yoke_part_t yoke_node_part = PART(yoke_node_t, node_strings, no_offsets);
@@ -103,7 +106,8 @@ void yoke_quantity_clear(yoke_quantity_t *quantity)
     *quantity = (yoke_quantity_t){0};
 }
 
-yoke_status_t yoke_device_set_link(yoke_device_t *device, double rate, const char *detail)
+yoke_status_t yoke_device_set_link(yoke_inventory_device_t *device, double rate,
+                                   const char *detail)
 {
     device->link_group = 0;
     return yoke_quantity_set(&device->link_rate, rate, YOKE_SOURCE_USER, 0, detail);
@@ -201,9 +205,9 @@ yoke_link_t *yoke_inventory_add_link(yoke_inventory_t *inventory)
     return GROW(inventory->links, inventory->link_count);
 }
 
-yoke_device_t *yoke_node_add_device(yoke_node_t *node)
+yoke_inventory_device_t *yoke_node_add_device(yoke_node_t *node)
 {
-    yoke_device_t *device = GROW(node->devices, node->device_count);
+    yoke_inventory_device_t *device = GROW(node->devices, node->device_count);
     if (device != NULL)
         device->numa = -1;
     return device;
@@ -262,7 +266,7 @@ yoke_finding_t *yoke_node_add_finding(yoke_node_t *node, const char *probe,
     return finding;
 }
 
-yoke_view_t *yoke_device_add_view(yoke_device_t *device)
+yoke_view_t *yoke_device_add_view(yoke_inventory_device_t *device)
 {
     yoke_view_t *view = GROW(device->views, device->view_count);
     if (view != NULL)
@@ -282,7 +286,7 @@ void yoke_view_clear(yoke_view_t *view)
     clear_part(view, &yoke_view_part);
 }
 
-void yoke_device_clear(yoke_device_t *device)
+void yoke_device_clear(yoke_inventory_device_t *device)
 {
     for (size_t i = 0; i < device->view_count; i++)
         yoke_view_clear(&device->views[i]);
@@ -336,9 +340,10 @@ void yoke_inventory_free(yoke_inventory_t *inventory)
     free(inventory);
 }
 
-yoke_status_t yoke_device_copy(const yoke_device_t *device, yoke_device_t *out)
+yoke_status_t yoke_device_copy(const yoke_inventory_device_t *device,
+                               yoke_inventory_device_t *out)
 {
-    yoke_device_t copy;
+    yoke_inventory_device_t copy;
     yoke_status_t status = copy_part(device, &copy, &yoke_device_part);
     if (status != YOKE_OK)
         return status;
@@ -372,7 +377,7 @@ static yoke_status_t copy_node_lists(const yoke_node_t *node, yoke_node_t *out)
 {
     yoke_status_t status = YOKE_OK;
     for (size_t i = 0; i < node->device_count && status == YOKE_OK; i++) {
-        yoke_device_t *device = yoke_node_add_device(out);
+        yoke_inventory_device_t *device = yoke_node_add_device(out);
         status = device == NULL ? YOKE_ERR_NO_MEMORY
                                 : yoke_device_copy(&node->devices[i], device);
     }

@@ -37,6 +37,6 @@ yoke_status_t yoke_read_shared(const yoke_cursor_t *at, const char *const *keys,
 yoke_status_t yoke_read_quantity(const yoke_cursor_t *at, const char *member,
                                  const char *key, double max, yoke_quantity_t *out);
 yoke_status_t yoke_read_pci(const yoke_cursor_t *at, yoke_pci_t *out);
-yoke_status_t yoke_read_device(const yoke_cursor_t *at, yoke_device_t *device);
+yoke_status_t yoke_read_device(const yoke_cursor_t *at, yoke_inventory_device_t *device);
 
 #endif

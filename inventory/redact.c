@@ -58,7 +58,7 @@ static yoke_status_t collect_uuids(const yoke_inventory_t *inventory,
 {
     for (size_t i = 0; i < inventory->node_count; i++) {
         for (size_t j = 0; j < inventory->nodes[i].device_count; j++) {
-            const yoke_device_t *device = &inventory->nodes[i].devices[j];
+            const yoke_inventory_device_t *device = &inventory->nodes[i].devices[j];
             char buffer[40];
             const char *text = device->uuid_text;
             if (text == NULL && device->has_uuid)
@@ -178,7 +178,7 @@ static bool is_free_text(void *part, size_t offset, const yoke_part_t *table)
 {
     (void)part;
     if (table == &yoke_device_part)
-        return offset == offsetof(yoke_device_t, reason);
+        return offset == offsetof(yoke_inventory_device_t, reason);
     if (table == &yoke_finding_part)
         return offset == offsetof(yoke_finding_t, text) ||
                offset == offsetof(yoke_finding_t, library);
@@ -199,7 +199,8 @@ static yoke_status_t redact_part(const redactor_t *redactor, void *part,
     return status;
 }
 
-static yoke_status_t redact_device(const redactor_t *redactor, yoke_device_t *device)
+static yoke_status_t redact_device(const redactor_t *redactor,
+                                   yoke_inventory_device_t *device)
 {
     char buffer[40];
     const char *text = device->uuid_text;

@@ -19,7 +19,7 @@ static void forget(yoke_quantity_t *quantity)
 }
 
 /* Figures of what it was taken for before. */
-static void forget_catalog(yoke_device_t *device)
+static void forget_catalog(yoke_inventory_device_t *device)
 {
     forget(&device->memory.total);
     forget(&device->bandwidth);
@@ -40,7 +40,8 @@ static void forget_catalog(yoke_device_t *device)
 }
 
 static yoke_status_t name_device(const yoke_catalog_t *catalog,
-                                 const yoke_catalog_device_t *row, yoke_device_t *device)
+                                 const yoke_catalog_device_t *row,
+                                 yoke_inventory_device_t *device)
 {
     forget_catalog(device);
     yoke_status_t status = yoke_set_string(&device->type, row->name);

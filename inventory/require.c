@@ -22,7 +22,7 @@ static wish_t wish_of(const char *what)
     return strcmp(what, "any") == 0 ? WISH_ANY : WISH_SELECTOR;
 }
 
-static bool is_wished(wish_t wish, const yoke_device_t *device)
+static bool is_wished(wish_t wish, const yoke_inventory_device_t *device)
 {
     if (wish == WISH_CPU)
         return device->kind == YOKE_DEVICE_CPU;

@@ -282,7 +282,7 @@ static bool same_normalised(const char *a, const char *b)
 }
 
 /* By its name, or by any alias that the catalog has for it. */
-static bool match_type(const char *name, const yoke_device_t *device)
+static bool match_type(const char *name, const yoke_inventory_device_t *device)
 {
     const yoke_catalog_t *catalog = NULL;
     if (same_normalised(name, device->type) ||
@@ -294,14 +294,15 @@ static bool match_type(const char *name, const yoke_device_t *device)
     return row != NULL && same_normalised(row->name, device->type);
 }
 
-static bool match_vendor(const char *vendor, const yoke_device_t *device)
+static bool match_vendor(const char *vendor, const yoke_inventory_device_t *device)
 {
     return device->vendor != NULL &&
            strcasecmp(yoke_vendor_canonical(vendor),
                       yoke_vendor_canonical(device->vendor)) == 0;
 }
 
-static bool match_device(const char *text, const char *host, const yoke_device_t *device)
+static bool match_device(const char *text, const char *host,
+                         const yoke_inventory_device_t *device)
 {
     const char *slash = host_slash(text);
     if (device->id == NULL)
@@ -315,7 +316,8 @@ static bool match_device(const char *text, const char *host, const yoke_device_t
     return match;
 }
 
-static bool matches(const char *selector, const char *host, const yoke_device_t *device)
+static bool matches(const char *selector, const char *host,
+                    const yoke_inventory_device_t *device)
 {
     const char *rest = NULL;
     switch (kind_of(selector, &rest)) {
@@ -334,7 +336,7 @@ static bool matches(const char *selector, const char *host, const yoke_device_t 
 }
 
 yoke_status_t yoke_selector_match(const char *selector, const char *host,
-                                  const yoke_device_t *device, bool *out_match)
+                                  const yoke_inventory_device_t *device, bool *out_match)
 {
     *out_match = false;
     if (!yoke_selector_valid(selector))
@@ -409,7 +411,7 @@ static yoke_status_t count_node(const yoke_node_t *node, const char *selector,
     uint64_t found = 0;
     for (size_t i = 0; i < checked && status == YOKE_OK; i++) {
         for (size_t j = 0; j < node->device_count; j++) {
-            const yoke_device_t *device = &node->devices[j];
+            const yoke_inventory_device_t *device = &node->devices[j];
             if ((!schedulable_only || device->schedulable) &&
                 matches(selector, hosts.items[i], device))
                 found++;
@@ -426,7 +428,7 @@ yoke_status_t yoke_selector_count(const yoke_inventory_t *inventory, const char 
 {
     uint64_t count = 0;
     bool match = false;
-    const yoke_device_t none = {.numa = -1};
+    const yoke_inventory_device_t none = {.numa = -1};
     yoke_status_t status = yoke_selector_match(selector, "", &none, &match);
     for (size_t i = 0; i < inventory->node_count && status == YOKE_OK; i++)
         status = count_node(&inventory->nodes[i], selector, schedulable_only, &count);

@@ -17,8 +17,8 @@ static int compare_nodes(const void *a, const void *b)
 
 static int compare_devices(const void *a, const void *b)
 {
-    return yoke_natural_compare(((const yoke_device_t *)a)->id,
-                                ((const yoke_device_t *)b)->id);
+    return yoke_natural_compare(((const yoke_inventory_device_t *)a)->id,
+                                ((const yoke_inventory_device_t *)b)->id);
 }
 
 static int compare_nics(const void *a, const void *b)

@@ -10,12 +10,12 @@
 #include "costmodel/cost.h"
 
 typedef struct yoke_class {
-    const yoke_device_t *device; /* an example */
-    const char *type;            /* catalog name, else the device's name */
-    unsigned shape;              /* node shape: nodes with equal device lists and NICs */
-    unsigned hosts;              /* number of nodes of that shape */
-    unsigned per_host;           /* devices of this class in each */
-    unsigned count;              /* hosts x per_host */
+    const yoke_inventory_device_t *device; /* an example */
+    const char *type;                      /* catalog name, else the device's name */
+    unsigned shape;    /* node shape: nodes with equal device lists and NICs */
+    unsigned hosts;    /* number of nodes of that shape */
+    unsigned per_host; /* devices of this class in each */
+    unsigned count;    /* hosts x per_host */
     yoke_rates_t rates;
     double memory_limit; /* bytes under the memory policy */
     double memory_total;
@@ -32,7 +32,7 @@ typedef struct yoke_class {
 typedef struct yoke_slot {
     unsigned host; /* index into hosts */
     unsigned class_index;
-    const yoke_device_t *device;
+    const yoke_inventory_device_t *device;
 } yoke_slot_t;
 
 typedef struct yoke_problem {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "inventory/catalog.h"
 
-const char *yoke_problem_type(const yoke_device_t *device)
+const char *yoke_problem_type(const yoke_inventory_device_t *device)
 {
     if (device->type != NULL)
         return device->type;
@@ -35,7 +35,7 @@ yoke_status_t yoke_problem_add_note(yoke_problem_t *problem, char *note)
 }
 
 static yoke_status_t leave_out(yoke_problem_t *problem, const char *host,
-                               const yoke_device_t *device, const char *reason)
+                               const yoke_inventory_device_t *device, const char *reason)
 {
     struct yoke_unused_entry *grown =
         realloc(problem->unused, (problem->unused_count + 1) * sizeof *grown);
@@ -51,7 +51,8 @@ static yoke_status_t leave_out(yoke_problem_t *problem, const char *host,
 
 /* The same with a reason to free. */
 static yoke_status_t leave_out_formatted(yoke_problem_t *problem, const char *host,
-                                         const yoke_device_t *device, char *reason)
+                                         const yoke_inventory_device_t *device,
+                                         char *reason)
 {
     yoke_status_t status =
         reason ? leave_out(problem, host, device, reason) : yoke_fail_memory();
@@ -60,7 +61,7 @@ static yoke_status_t leave_out_formatted(yoke_problem_t *problem, const char *ho
 }
 
 static yoke_status_t excluded(const yoke_problem_t *problem, const char *host,
-                              const yoke_device_t *device, bool *out)
+                              const yoke_inventory_device_t *device, bool *out)
 {
     *out = false;
     for (const char *const *s = problem->options.exclude; s != NULL && *s != NULL; s++) {
@@ -79,8 +80,8 @@ static double fraction_of(double part, double whole)
 }
 
 /* The memory limit under the policy; false: unknown. */
-static bool memory_limit(const yoke_problem_t *problem, const yoke_device_t *device,
-                         double *out_limit)
+static bool memory_limit(const yoke_problem_t *problem,
+                         const yoke_inventory_device_t *device, double *out_limit)
 {
     const yoke_memory_t *memory = &device->memory;
     double usable = 0;
@@ -111,7 +112,7 @@ static bool memory_limit(const yoke_problem_t *problem, const yoke_device_t *dev
 }
 
 static yoke_status_t note_free_memory(yoke_problem_t *problem, const char *host,
-                                      const yoke_device_t *device, double limit)
+                                      const yoke_inventory_device_t *device, double limit)
 {
     char have[32], take[32];
     if (problem->options.memory != YOKE_MEMORY_USABLE ||
@@ -127,7 +128,7 @@ static yoke_status_t note_free_memory(yoke_problem_t *problem, const char *host,
 }
 
 /* The data types that it is known to compute in. */
-static void add_other_dtypes(const yoke_device_t *device, yoke_dtype_t dtype,
+static void add_other_dtypes(const yoke_inventory_device_t *device, yoke_dtype_t dtype,
                              yoke_text_t *text)
 {
     static const yoke_dtype_t trained_in[] = {YOKE_BF16, YOKE_FP16, YOKE_TF32,
@@ -164,7 +165,7 @@ static void add_item(question_t *question, const char *what, const char *key,
 }
 
 /* Names near to one that the catalog does not have; without a catalog nothing is said. */
-static void add_nearest(const yoke_device_t *device, yoke_text_t *text)
+static void add_nearest(const yoke_inventory_device_t *device, yoke_text_t *text)
 {
     const yoke_catalog_t *catalog = NULL;
     const char *name = device->type != NULL ? device->type : device->name;
@@ -182,7 +183,7 @@ static void add_nearest(const yoke_device_t *device, yoke_text_t *text)
 
 /* One question a type; what is known of it is not asked for again. */
 static yoke_status_t ask_for_rate(yoke_problem_builder_t *builder,
-                                  const yoke_device_t *device)
+                                  const yoke_inventory_device_t *device)
 {
     const char *type = yoke_problem_type(device);
     for (size_t i = 0; i < builder->asked.count; i++)
@@ -228,7 +229,7 @@ static bool is_assumed(const yoke_quantity_t *quantity)
 }
 
 /* Whoever gives figures of a device for this run wants it planned on. */
-static bool is_wanted(const yoke_device_t *device)
+static bool is_wanted(const yoke_inventory_device_t *device)
 {
     bool wanted = is_assumed(&device->bandwidth) || is_assumed(&device->link_rate);
     for (size_t i = 0; i < YOKE_DTYPE_COUNT; i++)
@@ -237,7 +238,7 @@ static bool is_wanted(const yoke_device_t *device)
 }
 
 /* A rate without its unit ("bf16=300" for 300T) would give a step of a million years. */
-static yoke_status_t check_size(const char *host, const yoke_device_t *device,
+static yoke_status_t check_size(const char *host, const yoke_inventory_device_t *device,
                                 const char *what, double rate)
 {
     if (rate >= YOKE_LEAST_RATE)
@@ -248,7 +249,8 @@ static yoke_status_t check_size(const char *host, const yoke_device_t *device,
                      host, device->id, what, rate);
 }
 
-static yoke_status_t note_doubts(yoke_problem_t *problem, const yoke_device_t *device)
+static yoke_status_t note_doubts(yoke_problem_t *problem,
+                                 const yoke_inventory_device_t *device)
 {
     const yoke_dtype_t dtype = problem->options.dtype;
     const struct {
@@ -282,7 +284,7 @@ static yoke_status_t note_doubts(yoke_problem_t *problem, const yoke_device_t *d
     return YOKE_OK;
 }
 
-static char *class_key(const yoke_device_t *device, const yoke_rates_t *rates,
+static char *class_key(const yoke_inventory_device_t *device, const yoke_rates_t *rates,
                        double limit)
 {
     return yoke_format("%s|%.17g|%.17g|%.17g|%.17g|%d|%u|%.17g|%u",
@@ -292,7 +294,8 @@ static char *class_key(const yoke_device_t *device, const yoke_rates_t *rates,
 }
 
 static yoke_status_t add_candidate(yoke_problem_builder_t *builder,
-                                   yoke_problem_host_t *host, const yoke_device_t *device,
+                                   yoke_problem_host_t *host,
+                                   const yoke_inventory_device_t *device,
                                    const yoke_rates_t *rates, double limit)
 {
     yoke_problem_device_t *grown =
@@ -318,7 +321,7 @@ static yoke_status_t add_candidate(yoke_problem_builder_t *builder,
 
 /* Take the device in, or say why it is left out. */
 static yoke_status_t consider(yoke_problem_builder_t *builder, yoke_problem_host_t *host,
-                              const yoke_device_t *device)
+                              const yoke_inventory_device_t *device)
 {
     yoke_problem_t *problem = builder->problem;
     bool skip = false;
@@ -396,7 +399,7 @@ yoke_status_t yoke_problem_take_devices(yoke_problem_builder_t *builder)
     size_t total = 0;
     for (size_t h = 0; h < builder->host_count; h++)
         for (size_t d = 0; d < builder->hosts[h].node->device_count; d++) {
-            const yoke_device_t *device = &builder->hosts[h].node->devices[d];
+            const yoke_inventory_device_t *device = &builder->hosts[h].node->devices[d];
             if (device->schedulable &&
                 (device->kind == YOKE_DEVICE_GPU || device->kind == YOKE_DEVICE_NPU ||
                  device->kind == YOKE_DEVICE_OTHER))

@@ -15,7 +15,7 @@
 typedef struct yoke_problem_device {
     const char *host; /* borrowed from the host list */
     const yoke_node_t *node;
-    const yoke_device_t *device;
+    const yoke_inventory_device_t *device;
     yoke_rates_t rates;
     double limit, total;
     char *key; /* equal text: equal devices */
@@ -49,6 +49,6 @@ yoke_status_t yoke_problem_apply_links(yoke_problem_t *problem);
 /* Say which rates within a node are taken without being known. */
 yoke_status_t yoke_problem_note_links(yoke_problem_t *problem);
 /* Catalog name, else the device's own, else its id. */
-const char *yoke_problem_type(const yoke_device_t *device);
+const char *yoke_problem_type(const yoke_inventory_device_t *device);
 
 #endif

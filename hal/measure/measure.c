@@ -17,7 +17,7 @@
 
 typedef struct job {
     yoke_node_t *node;
-    yoke_device_t *device;
+    yoke_inventory_device_t *device;
     bool native; /* the host by itself, not an OpenCL view of it */
     yoke_measurements_t *measurements;
 } job_t;
@@ -56,7 +56,7 @@ static yoke_status_t improve(yoke_quantity_t *quantity, const yoke_measurement_t
 
 static yoke_status_t apply(const job_t *job, const yoke_measurement_t *item)
 {
-    yoke_device_t *device = job->device;
+    yoke_inventory_device_t *device = job->device;
     yoke_dtype_t dtype;
     yoke_status_t status = YOKE_OK;
     if (item->problem != NULL || item->what == NULL || !(item->median > 0) ||
@@ -165,7 +165,7 @@ static yoke_status_t run_job(job_t *job, const char *const *arguments)
 
 static yoke_status_t measure_device(job_t *job)
 {
-    yoke_device_t *device = job->device;
+    yoke_inventory_device_t *device = job->device;
     yoke_status_t status = YOKE_OK;
     if (device->kind == YOKE_DEVICE_EMULATOR || device->hidden_by != NULL ||
         (!device->schedulable && device->kind != YOKE_DEVICE_CPU))

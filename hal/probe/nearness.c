@@ -124,7 +124,7 @@ yoke_status_t yoke_topology_apply(const char *root, const json_t *topology,
     if (ways == NULL)
         return yoke_fail_memory();
     for (size_t i = 0; i < node->device_count; i++) {
-        yoke_device_t *device = &node->devices[i];
+        yoke_inventory_device_t *device = &node->devices[i];
         find_way(root, topology, &device->pci, device->numa, &ways[i]);
         device->numa = ways[i].numa;
     }

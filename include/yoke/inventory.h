@@ -115,7 +115,7 @@ typedef struct yoke_memory {
     bool unified;           /**< one pool with the host's memory: count it once */
 } yoke_memory_t;
 
-typedef struct yoke_device {
+typedef struct yoke_inventory_device {
     char *id; /**< unique in the node: PCI address, "host", "PCI/partition", or given */
     yoke_device_kind_t kind;
     char *vendor;
@@ -149,7 +149,7 @@ typedef struct yoke_device {
     unsigned pcie_generation_max, pcie_lanes_max; /**< 0 unknown */
     yoke_view_t *views;
     size_t view_count;
-} yoke_device_t;
+} yoke_inventory_device_t;
 
 typedef struct yoke_nic {
     char *id;   /**< "mlx5_0", "eth0" */
@@ -180,7 +180,7 @@ typedef struct yoke_node {
     char *hosts; /**< host list: "gpu01", or "npu-[01-04]" for equal nodes */
     char *os, *kernel;
     double gathered_at; /**< seconds since 1970 by the node's clock; 0 unknown */
-    yoke_device_t *devices;
+    yoke_inventory_device_t *devices;
     size_t device_count;
     yoke_nic_t *nics;
     size_t nic_count;
@@ -274,7 +274,7 @@ yoke_status_t yoke_inventory_assume(yoke_inventory_t *inventory, const char *tex
  * false and YOKE_ERR_BAD_INPUT.
  */
 yoke_status_t yoke_selector_match(const char *selector, const char *host,
-                                  const yoke_device_t *device, bool *out_match);
+                                  const yoke_inventory_device_t *device, bool *out_match);
 
 #ifdef __cplusplus
 }

@@ -61,9 +61,9 @@ static void test_collectives(void **state)
     assert_true(yoke_cost_p2p(1, 0, 0) > 1e9); /* no link: hopeless, and not infinite */
 }
 
-static yoke_device_t device(double rate, yoke_source_t source)
+static yoke_inventory_device_t device(double rate, yoke_source_t source)
 {
-    yoke_device_t out = {.kind = YOKE_DEVICE_GPU};
+    yoke_inventory_device_t out = {.kind = YOKE_DEVICE_GPU};
     out.compute[YOKE_BF16] = (yoke_quantity_t){.value = rate, .source = source};
     out.bandwidth = (yoke_quantity_t){.value = 1e12, .source = YOKE_SOURCE_CATALOG};
     return out;
@@ -77,7 +77,7 @@ static void test_rates(void **state)
     bool supported;
     const char *missing = NULL;
 
-    yoke_device_t peak = device(1e14, YOKE_SOURCE_CATALOG);
+    yoke_inventory_device_t peak = device(1e14, YOKE_SOURCE_CATALOG);
     assert_true(yoke_rates_from_device(&peak, YOKE_BF16, &constants, &rates, &supported,
                                        &missing));
     assert_true(supported);
@@ -106,7 +106,7 @@ static void test_rates(void **state)
                                        &missing));
     assert_true(rates.uncertainty == constants.uncertainty_disputed);
 
-    yoke_device_t measured = device(0.7e14, YOKE_SOURCE_MEASURED);
+    yoke_inventory_device_t measured = device(0.7e14, YOKE_SOURCE_MEASURED);
     measured.bandwidth.source = YOKE_SOURCE_MEASURED;
     assert_true(yoke_rates_from_device(&measured, YOKE_BF16, &constants, &rates,
                                        &supported, &missing));
@@ -123,7 +123,7 @@ static void test_unknown_is_not_zero(void **state)
     const char *missing = NULL;
 
     /* fp32 known, bf16 not: missing, not guessed, on a CPU as well */
-    yoke_device_t cpu = device(0, YOKE_SOURCE_UNKNOWN);
+    yoke_inventory_device_t cpu = device(0, YOKE_SOURCE_UNKNOWN);
     cpu.kind = YOKE_DEVICE_CPU;
     cpu.compute[YOKE_FP32] =
         (yoke_quantity_t){.value = 1e12, .source = YOKE_SOURCE_MEASURED};
@@ -134,12 +134,12 @@ static void test_unknown_is_not_zero(void **state)
                                        &missing));
     assert_true(rates.host);
 
-    yoke_device_t none = device(0, YOKE_SOURCE_CATALOG);
+    yoke_inventory_device_t none = device(0, YOKE_SOURCE_CATALOG);
     assert_true(yoke_rates_from_device(&none, YOKE_BF16, &constants, &rates, &supported,
                                        &missing));
     assert_false(supported);
 
-    yoke_device_t no_memory = device(1e14, YOKE_SOURCE_CATALOG);
+    yoke_inventory_device_t no_memory = device(1e14, YOKE_SOURCE_CATALOG);
     no_memory.bandwidth.source = YOKE_SOURCE_UNKNOWN;
     assert_false(yoke_rates_from_device(&no_memory, YOKE_BF16, &constants, &rates,
                                         &supported, &missing));

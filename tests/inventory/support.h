@@ -76,7 +76,8 @@ static inline void set_bytes(yoke_quantity_t *quantity, double bytes)
     must(yoke_quantity_set(quantity, bytes, YOKE_SOURCE_RUNTIME, 0, NULL));
 }
 
-static inline const yoke_device_t *device_by_id(const yoke_node_t *node, const char *id)
+static inline const yoke_inventory_device_t *device_by_id(const yoke_node_t *node,
+                                                          const char *id)
 {
     for (size_t i = 0; i < node->device_count; i++)
         if (strcmp(node->devices[i].id, id) == 0)

@@ -167,9 +167,11 @@ static void pci_ids_are_narrowed_by_memory(void **state)
 
 /* --- joining ---------------------------------------------------------------------- */
 
-static yoke_device_t device_of(const char *vendor, const char *name, double gibibytes)
+static yoke_inventory_device_t device_of(const char *vendor, const char *name,
+                                         double gibibytes)
 {
-    yoke_device_t device = {.kind = YOKE_DEVICE_GPU, .schedulable = true, .numa = -1};
+    yoke_inventory_device_t device = {
+        .kind = YOKE_DEVICE_GPU, .schedulable = true, .numa = -1};
     must(yoke_set_string(&device.id, "g"));
     must(yoke_set_string(&device.vendor, vendor));
     must(yoke_set_string(&device.name, name));
@@ -181,7 +183,7 @@ static yoke_device_t device_of(const char *vendor, const char *name, double gibi
 static void figures_fill_unknowns(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("NVIDIA", "NVIDIA A100-SXM4-80GB", 79.2);
+    yoke_inventory_device_t device = device_of("NVIDIA", "NVIDIA A100-SXM4-80GB", 79.2);
     must(yoke_quantity_set(&device.compute[YOKE_BF16], 2.5e14, YOKE_SOURCE_MEASURED, 0,
                            "x"));
     must(yoke_catalog_join(catalog(), &device));
@@ -202,7 +204,7 @@ static void figures_fill_unknowns(void **state)
 
 static unsigned group_of(const yoke_catalog_t *from, const char *name)
 {
-    yoke_device_t device = device_of(NULL, name, 0);
+    yoke_inventory_device_t device = device_of(NULL, name, 0);
     must(yoke_catalog_join(from, &device));
     assert_non_null(device.type);
     unsigned group = device.link_group;
@@ -246,7 +248,7 @@ static void topology_limits_groups(void **state)
 static void runtime_memory_wins(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("NVIDIA", "NVIDIA GeForce RTX 4090", 48);
+    yoke_inventory_device_t device = device_of("NVIDIA", "NVIDIA GeForce RTX 4090", 48);
     must(yoke_catalog_join(catalog(), &device));
     assert_string_equal(device.type, "RTX 4090");
     assert_true(device.memory.total.value == 48 * 0x1p30);
@@ -263,7 +265,7 @@ static void runtime_memory_wins(void **state)
 static void refused_memory_stays_unknown(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("NVIDIA", "NVIDIA L40S", 0);
+    yoke_inventory_device_t device = device_of("NVIDIA", "NVIDIA L40S", 0);
     device.schedulable = false;
     must(yoke_catalog_join(catalog(), &device));
     assert_string_equal(device.type, "L40S");
@@ -278,7 +280,7 @@ static void half_packages_get_half(void **state)
     } cases[] = {{64, 64, 383e12 / 2}, {0, 64, 383e12 / 2}, {128, 128, 383e12}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        yoke_device_t device =
+        yoke_inventory_device_t device =
             device_of("AMD", "AMD Instinct MI250X", cases[i].gibibytes);
         must(yoke_catalog_join(catalog(), &device));
         assert_true(device.memory.total.value == cases[i].memory * 0x1p30);
@@ -292,7 +294,7 @@ static void half_packages_get_half(void **state)
 static void parts_of_cards_get_nothing(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("NVIDIA", "NVIDIA A100-SXM4-80GB", 10);
+    yoke_inventory_device_t device = device_of("NVIDIA", "NVIDIA A100-SXM4-80GB", 10);
     must(yoke_set_string(&device.partition, "mig0"));
     must(yoke_catalog_join(catalog(), &device));
     assert_null(device.type);
@@ -303,7 +305,7 @@ static void parts_of_cards_get_nothing(void **state)
 static void ambiguous_ids_name_the_candidates(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("Huawei", NULL, 64);
+    yoke_inventory_device_t device = device_of("Huawei", NULL, 64);
     device.pci = (yoke_pci_t){.valid = true, .vendor_id = 0x19e5, .device_id = 0xd802};
     must(yoke_catalog_join(catalog(), &device));
     assert_null(device.type);
@@ -321,7 +323,7 @@ static void ambiguous_ids_name_the_candidates(void **state)
 static void unknown_names_beat_the_pci_id(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("AMD", "AMD Instinct MI250", 64);
+    yoke_inventory_device_t device = device_of("AMD", "AMD Instinct MI250", 64);
     device.pci = (yoke_pci_t){.valid = true, .vendor_id = 0x1002, .device_id = 0x7408};
     must(yoke_catalog_join(catalog(), &device));
     assert_null(device.type);
@@ -336,7 +338,7 @@ static void unknown_names_beat_the_pci_id(void **state)
 static void hosts_are_not_matched(void **state)
 {
     (void)state;
-    yoke_device_t device = device_of("NVIDIA", "NVIDIA L4", 24);
+    yoke_inventory_device_t device = device_of("NVIDIA", "NVIDIA L4", 24);
     device.kind = YOKE_DEVICE_EMULATOR;
     must(yoke_catalog_join(catalog(), &device));
     assert_null(device.type);

@@ -48,7 +48,7 @@ static void selectors_match(void **state)
         {"host:g*", "h", false},
     };
     (void)state;
-    yoke_device_t device = {.kind = YOKE_DEVICE_NPU, .numa = -1};
+    yoke_inventory_device_t device = {.kind = YOKE_DEVICE_NPU, .numa = -1};
     must(yoke_set_string(&device.id, "0000:c1:00.0"));
     must(yoke_set_string(&device.vendor, "Huawei"));
     must(yoke_set_string(&device.type, "Ascend 910B3"));
@@ -81,7 +81,7 @@ static void malformed_selectors_are_told(void **state)
                                       "host:a[1,]", "a b",
                                       "a,b",        "host:a[1-99999999999999999999]"};
     (void)state;
-    const yoke_device_t device = {.numa = -1};
+    const yoke_inventory_device_t device = {.numa = -1};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bool match = true;
         if (yoke_selector_match(bad[i], "a", &device, &match) != YOKE_ERR_BAD_INPUT ||
@@ -148,7 +148,7 @@ static void lines_make_clusters(void **state)
     assert_string_equal(inventory->nodes[0].hosts, "a100-sxm4-80gb-[01-02]");
     assert_string_equal(inventory->nodes[1].hosts, "ascend-910b3-[01-04]");
     assert_int_equal(inventory->nodes[1].device_count, 8);
-    const yoke_device_t *device = &inventory->nodes[1].devices[7];
+    const yoke_inventory_device_t *device = &inventory->nodes[1].devices[7];
     assert_string_equal(device->id, "npu7");
     assert_string_equal(device->type, "Ascend 910B3");
     assert_true(device->memory.total.value == 64 * 0x1p30);
@@ -180,7 +180,7 @@ static void unknown_rates_stay_unknown(void **state)
 {
     (void)state;
     yoke_inventory_t *inventory = cluster("1x8xBW1000");
-    const yoke_device_t *device = &inventory->nodes[0].devices[0];
+    const yoke_inventory_device_t *device = &inventory->nodes[0].devices[0];
     assert_string_equal(device->type, "DCU BW1000");
     assert_false(yoke_known(&device->compute[YOKE_BF16]));
     assert_false(yoke_known(&device->memory.total));
@@ -235,8 +235,8 @@ static void assumptions_fill_and_replace(void **state)
     assert_int_equal(inventory->node_count, 3); /* 02 was split from 01 */
     assert_string_equal(inventory->nodes[0].hosts, "dcu-bw1000-01");
     assert_string_equal(inventory->nodes[1].hosts, "dcu-bw1000-02");
-    const yoke_device_t *first = &inventory->nodes[0].devices[1];
-    const yoke_device_t *second = &inventory->nodes[1].devices[1];
+    const yoke_inventory_device_t *first = &inventory->nodes[0].devices[1];
+    const yoke_inventory_device_t *second = &inventory->nodes[1].devices[1];
     assert_true(first->compute[YOKE_BF16].value == 3e14);
     assert_int_equal(first->compute[YOKE_BF16].source, YOKE_SOURCE_USER);
     assert_true(first->bandwidth.value == 1.6e12);

@@ -100,7 +100,7 @@ static void fields_have_their_values(void **state)
     (void)state;
     char *text = fixture_text();
     yoke_inventory_t *inventory = parsed(text);
-    const yoke_device_t *card = &inventory->nodes[0].devices[0];
+    const yoke_inventory_device_t *card = &inventory->nodes[0].devices[0];
     assert_true(card->memory.free.value == 1099511627777.0);
     assert_int_equal(card->memory.free.marks, YOKE_MARK_DISPUTED);
     assert_int_equal(card->memory.usable.source, YOKE_SOURCE_USER);

@@ -88,7 +88,7 @@ static tally_t tally(const yoke_node_t *node)
 {
     tally_t sum = {0};
     for (size_t i = 0; i < node->device_count; i++) {
-        const yoke_device_t *device = &node->devices[i];
+        const yoke_inventory_device_t *device = &node->devices[i];
         bool unresolved = strncmp(device->id, "unresolved:", 11) == 0;
         bool accelerator =
             device->kind == YOKE_DEVICE_GPU || device->kind == YOKE_DEVICE_NPU;
@@ -116,7 +116,7 @@ static void one_driver_installed_twice(void **state)
     assert_int_equal(sum.cpus, (int)number_in(right, "cpu_devices"));
     assert_true(sum.bytes == number_in(right, "total_accelerator_bytes"));
     assert_int_equal(sum.unresolved, 0);
-    const yoke_device_t *third = device_by_id(&node, "0000:09:00.0");
+    const yoke_inventory_device_t *third = device_by_id(&node, "0000:09:00.0");
     assert_int_equal(third->view_count, 3); /* the keyless one found its card */
     assert_string_equal(third->views[0].runtime, "hip");
     yoke_node_clear(&node);
@@ -257,7 +257,7 @@ static void virtual_function_is_a_part(void **state)
     add_record(&records, "hip", 0, "AMD Instinct MI300X VF", "0000:83:02.0");
     yoke_node_t node = merged(&records);
     assert_int_equal(node.device_count, 2);
-    const yoke_device_t *part = device_by_id(&node, "0000:83:02.0");
+    const yoke_inventory_device_t *part = device_by_id(&node, "0000:83:02.0");
     assert_string_equal(part->parent, "0000:83:00.0");
     assert_true(part->schedulable);
     assert_false(device_by_id(&node, "0000:83:00.0")->schedulable);
@@ -371,7 +371,7 @@ static void host_is_one_device_and_emulators_are_none(void **state)
     assert_int_equal(node.device_count, 2);
     assert_int_equal(sum.accelerators, 0);
     assert_int_equal(sum.emulators, 1);
-    const yoke_device_t *device = device_by_id(&node, "host");
+    const yoke_inventory_device_t *device = device_by_id(&node, "host");
     assert_int_equal(device->view_count, 3);
     assert_true(device->memory.total.value == 24e9); /* the kernel's, not the smaller */
     assert_false(device->memory.unified);
@@ -416,8 +416,8 @@ static void unified_memory_is_one_pool(void **state)
     const json_t *gpu0 = json_object_get(right, "gpu0");
     yoke_records_t records = unified_records();
     yoke_node_t node = merged(&records);
-    const yoke_device_t *integrated = device_by_id(&node, "000f:01:00.0");
-    const yoke_device_t *discrete = device_by_id(&node, "0002:01:00.0");
+    const yoke_inventory_device_t *integrated = device_by_id(&node, "000f:01:00.0");
+    const yoke_inventory_device_t *discrete = device_by_id(&node, "0002:01:00.0");
     size_t unknown = 0;
     assert_true(integrated->memory.unified);
     assert_true(integrated->memory.total.value == number_in(gpu0, "total_bytes"));
@@ -580,7 +580,7 @@ static void unknown_numa_node_is_not_node_zero(void **state)
         assert_int_equal(node.devices[i].numa,
                          json_is_null(numa) ? -1 : (int)json_integer_value(numa));
     }
-    const yoke_device_t *cards = node.devices;
+    const yoke_inventory_device_t *cards = node.devices;
     for (i = 1; i < 4; i++)
         assert_string_equal(
             yoke_distance_name(yoke_device_distance(&cards[0], &cards[i])),

@@ -515,7 +515,7 @@ static void names_bring_their_figures(void **state)
                                 "{\"total\":68000000000,\"source\":\"runtime\"}"))));
     must(yoke_inventory_rename(inventory, "a1/g=K100_AI"));
     assert_int_equal(inventory->node_count, 2);
-    const yoke_device_t *named = &inventory->nodes[1].devices[0];
+    const yoke_inventory_device_t *named = &inventory->nodes[1].devices[0];
     assert_string_equal(inventory->nodes[1].hosts, "a1");
     assert_string_equal(named->type, "DCU K100_AI");
     assert_true(named->compute[YOKE_BF16].value == 196e12);

@@ -271,18 +271,18 @@ static void make_types(instance_t *instance, unsigned types, type_t *out)
     }
 }
 
-static void make_device(yoke_device_t *device, unsigned index, unsigned type,
+static void make_device(yoke_inventory_device_t *device, unsigned index, unsigned type,
                         const type_t *figures)
 {
-    *device = (yoke_device_t){.id = name_of("dev%u", index),
-                              .kind = YOKE_DEVICE_GPU,
-                              .vendor = name_of("Maker", 0),
-                              .name = name_of("Type%u", type),
-                              .type = name_of("Type%u", type),
-                              .schedulable = true,
-                              .numa = -1,
-                              .link_mesh = figures->mesh,
-                              .link_group = figures->group};
+    *device = (yoke_inventory_device_t){.id = name_of("dev%u", index),
+                                        .kind = YOKE_DEVICE_GPU,
+                                        .vendor = name_of("Maker", 0),
+                                        .name = name_of("Type%u", type),
+                                        .type = name_of("Type%u", type),
+                                        .schedulable = true,
+                                        .numa = -1,
+                                        .link_mesh = figures->mesh,
+                                        .link_group = figures->group};
     device->memory.total = measured(figures->memory * 1.05);
     device->memory.usable = measured(figures->memory);
     device->compute[YOKE_BF16] = measured(figures->compute);
@@ -394,7 +394,7 @@ static void make_cluster(instance_t *instance)
     drop_dead_link(inventory);
 }
 
-static void free_device(yoke_device_t *device)
+static void free_device(yoke_inventory_device_t *device)
 {
     free(device->id);
     free(device->vendor);

@@ -135,7 +135,7 @@ static void set_class(yoke_problem_t *problem, const measured_device_t *from,
                       unsigned per_host, double node_network)
 {
     yoke_class_t *class = &problem->classes[0];
-    yoke_device_t device = {.kind = YOKE_DEVICE_GPU, .link_mesh = from->mesh};
+    yoke_inventory_device_t device = {.kind = YOKE_DEVICE_GPU, .link_mesh = from->mesh};
     const yoke_quantity_t catalog = {.source = YOKE_SOURCE_CATALOG};
     bool supported;
     const char *missing;
