@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_HAL_KERNELS_DIALECT_H
+#define YOKE_HAL_KERNELS_DIALECT_H
+
+/*
+ * The portable dialect (docs/kernel-dialect.md): a prologue per language, put before the
+ * text of a program.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include "yoke/backend.h"
+
+/**
+ * Prologue and text as one source.
+ *
+ * @param capabilities  YOKE_CAP_* of the device: FP64 decides on YOKE_HAS_F64
+ * @param text, size    the program; needs no NUL
+ * @param out_text      NUL-terminated, caller frees
+ * @param out_size      without the NUL
+ * @retval YOKE_ERR_UNSUPPORTED  YOKE_DIALECT_NONE or a dialect that is not known
+ */
+yoke_status_t yoke_dialect_source(yoke_dialect_t dialect, uint64_t capabilities,
+                                  const char *text, size_t size, char **out_text,
+                                  size_t *out_size);
+
+#endif
