@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include "yoke/backend.h"
 
+/** How every source of yoke_dialect_source() begins; the dialect's number follows. */
+#define YOKE_DIALECT_MARK "#define YOKE_DIALECT "
+
 /**
  * Prologue and text as one source.
  *
@@ -23,5 +26,9 @@
 yoke_status_t yoke_dialect_source(yoke_dialect_t dialect, uint64_t capabilities,
                                   const char *text, size_t size, char **out_text,
                                   size_t *out_size);
+
+/** Options that the compiler needs for a program in the dialect besides the user's: no
+ *  contraction of a * b + c. "" where the prologue says it all; static storage. */
+const char *yoke_dialect_options(yoke_dialect_t dialect);
 
 #endif
