@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of AscendCL's codes: acl_base.h and error_codes/rt_error_codes.h (see acl.h). */
+#include "backends/ascend/acl.h"
+
+#define NAME(code, name)                                                                 \
+    case code:                                                                           \
+        return name
+
+static const char *name_of_runtime_limit(int64_t code)
+{
+    switch (code) {
+        NAME(207000, "ACL_ERROR_RT_FEATURE_NOT_SUPPORT");
+        NAME(207001, "ACL_ERROR_RT_MEMORY_ALLOCATION");
+        NAME(207002, "ACL_ERROR_RT_MEMORY_FREE");
+        NAME(207003, "ACL_ERROR_RT_AICORE_OVER_FLOW");
+        NAME(207004, "ACL_ERROR_RT_NO_DEVICE");
+        NAME(207005, "ACL_ERROR_RT_RESOURCE_ALLOC_FAIL");
+        NAME(207006, "ACL_ERROR_RT_NO_PERMISSION");
+        NAME(207007, "ACL_ERROR_RT_NO_EVENT_RESOURCE");
+        NAME(207008, "ACL_ERROR_RT_NO_STREAM_RESOURCE");
+        NAME(207012, "ACL_ERROR_RT_OVER_LIMIT");
+        NAME(207015, "ACL_ERROR_RT_REPEATED_INIT");
+    }
+    return 0;
+}
+
+static const char *name_of_device(int64_t code)
+{
+    switch (code) {
+        NAME(500000, "ACL_ERROR_INTERNAL_ERROR");
+        NAME(500001, "ACL_ERROR_FAILURE");
+        NAME(500003, "ACL_ERROR_RT_FAILURE");
+        NAME(500004, "ACL_ERROR_DRV_FAILURE");
+        NAME(507000, "ACL_ERROR_RT_INTERNAL_ERROR");
+        NAME(507001, "ACL_ERROR_RT_TS_ERROR");
+        NAME(507002, "ACL_ERROR_RT_STREAM_TASK_FULL");
+        NAME(507004, "ACL_ERROR_RT_STREAM_NOT_COMPLETE");
+        NAME(507006, "ACL_ERROR_RT_EVENT_NOT_COMPLETE");
+        NAME(507008, "ACL_ERROR_RT_SOC_VERSION");
+        NAME(507010, "ACL_ERROR_RT_LOST_HEARTBEAT");
+        NAME(507011, "ACL_ERROR_RT_MODEL_EXECUTE");
+        NAME(507013, "ACL_ERROR_RT_SYS_DMA");
+        NAME(507014, "ACL_ERROR_RT_AICORE_TIMEOUT");
+        NAME(507015, "ACL_ERROR_RT_AICORE_EXCEPTION");
+        NAME(507033, "ACL_ERROR_RT_DEV_SETUP_ERROR");
+        NAME(507034, "ACL_ERROR_RT_VECTOR_CORE_TIMEOUT");
+        NAME(507035, "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION");
+        NAME(507053, "ACL_ERROR_RT_DEVICE_MEM_ERROR");
+        NAME(507054, "ACL_ERROR_RT_HBM_MULTI_BIT_ECC_ERROR");
+        NAME(507056, "ACL_ERROR_RT_LINK_ERROR");
+        NAME(507899, "ACL_ERROR_RT_DRV_INTERNAL_ERROR");
+        NAME(507901, "ACL_ERROR_RT_SOCKET_CLOSE");
+    }
+    return 0;
+}
+
+const char *yoke_acl_error_name(int64_t code)
+{
+    switch (code) {
+        NAME(0, "ACL_SUCCESS");
+        NAME(100000, "ACL_ERROR_INVALID_PARAM");
+        NAME(100001, "ACL_ERROR_UNINITIALIZE");
+        NAME(100002, "ACL_ERROR_REPEAT_INITIALIZE");
+        NAME(100024, "ACL_ERROR_OP_NOT_FOUND");
+        NAME(100026, "ACL_ERROR_UNSUPPORTED_DATA_TYPE");
+        NAME(107000, "ACL_ERROR_RT_PARAM_INVALID");
+        NAME(107001, "ACL_ERROR_RT_INVALID_DEVICEID");
+        NAME(107002, "ACL_ERROR_RT_CONTEXT_NULL");
+        NAME(107003, "ACL_ERROR_RT_STREAM_CONTEXT");
+        NAME(107006, "ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID");
+        NAME(107007, "ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL");
+        NAME(107008, "ACL_ERROR_RT_ADDR_UNALIGNED");
+        NAME(107016, "ACL_ERROR_RT_INVALID_MEMORY_TYPE");
+        NAME(107017, "ACL_ERROR_RT_INVALID_HANDLE");
+        NAME(107018, "ACL_ERROR_RT_INVALID_MALLOC_TYPE");
+        NAME(107022, "ACL_ERROR_RT_DEVICE_TASK_ABORT");
+        NAME(200000, "ACL_ERROR_BAD_ALLOC");
+        NAME(200001, "ACL_ERROR_API_NOT_SUPPORT");
+        NAME(200002, "ACL_ERROR_INVALID_DEVICE");
+        NAME(200003, "ACL_ERROR_MEMORY_ADDRESS_UNALIGNED");
+        NAME(200004, "ACL_ERROR_RESOURCE_NOT_MATCH");
+        NAME(200005, "ACL_ERROR_INVALID_RESOURCE_HANDLE");
+        NAME(200006, "ACL_ERROR_FEATURE_UNSUPPORTED");
+        NAME(300000, "ACL_ERROR_STORAGE_OVER_LIMIT");
+    }
+    const char *name = name_of_runtime_limit(code);
+    return name != 0 ? name : name_of_device(code);
+}
