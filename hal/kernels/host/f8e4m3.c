@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define YO_ELEMENT 4
+#include "hal/kernels/host/element.h"
+
+YOKE_HOST_KERNELS(yoke_host_kernels_f8e4m3);
