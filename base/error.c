@@ -10,6 +10,7 @@
 #define MESSAGE_SIZE 4096
 
 static _Thread_local char last_error[MESSAGE_SIZE];
+static _Thread_local uint64_t fail_count;
 static yoke_log_sink_t current_sink;
 static void *current_context;
 static _Atomic int current_level = -1;
@@ -124,8 +125,14 @@ static void emit(yoke_log_level_t level, const char *line)
 yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
 {
     vsnprintf(last_error, sizeof last_error, format, args);
+    fail_count++;
     emit(YOKE_LOG_ERROR, last_error);
     return status;
+}
+
+uint64_t yoke_fail_count(void)
+{
+    return fail_count;
 }
 
 yoke_status_t yoke_fail(yoke_status_t status, const char *format, ...)

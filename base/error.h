@@ -3,6 +3,7 @@
 #define YOKE_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdint.h>
 #include "yoke/status.h"
 
 /** Record and log one failure message; returns `status`, for the caller to return. */
@@ -10,6 +11,9 @@ yoke_status_t yoke_fail(yoke_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
+/** Number of failures recorded on this thread so far: tells whether a message is still
+ *  the last. */
+uint64_t yoke_fail_count(void);
 /** yoke_fail() for a failed allocation. */
 yoke_status_t yoke_fail_memory(void);
 

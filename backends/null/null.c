@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The backend to clone for a new runtime. It has one device that does nothing, and is
- * probed only when it is named (--backend null, YOKE_BACKENDS=null).
+ * The backend to clone for a new runtime: this file probes, null_live.c runs. It has one
+ * device that does nothing, and is probed only when it is named (--backend null,
+ * YOKE_BACKENDS=null).
  */
 #include "backends/backend.h"
 
@@ -26,6 +27,8 @@ static const char *error_name(int64_t code)
     return code == 0 ? "NULL_SUCCESS" : NULL;
 }
 
+extern const yoke_backend_ops_t yoke_null_ops __attribute__((visibility("hidden")));
+
 static const char *const no_libraries[] = {NULL};
 
 extern const yoke_backend_t yoke_backend_null;
@@ -35,4 +38,5 @@ const yoke_backend_t yoke_backend_null = {
     .on_request = true,
     .probe = probe,
     .error_name = error_name,
+    .live = &yoke_null_ops,
 };

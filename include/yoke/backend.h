@@ -268,6 +268,12 @@ typedef struct yoke_backend_ops {
     yoke_status_t (*reduce)(yoke_impl_queue_t *queue, uint32_t element, uint32_t op,
                             yoke_impl_span_t dst, yoke_impl_span_t a, yoke_impl_span_t b,
                             uint64_t count);
+
+    /** Optional. Call `function` on this thread with the device (its context) current, as
+     * a framework's allocator expects; restore what was current before. NULL: the runtime
+     * has no such thing. */
+    yoke_status_t (*with_current)(yoke_impl_device_t *device, void (*function)(void *),
+                                  void *context);
 } yoke_backend_ops_t;
 
 typedef const yoke_backend_ops_t *(*yoke_backend_entry_t)(uint32_t abi_major);
