@@ -43,6 +43,20 @@ const yoke_setting_t yoke_settings[] = {
     {"backends", "NAME[,NAME...]", "all",
      "Runtimes that may be asked for devices; the others are not loaded.",
      YOKE_SETTING_TEXT},
+    {"plugin-dir", "DIR", "none",
+     "Folder whose files NAME.so are loaded as backends. It, the files and every folder "
+     "above must be root's or your own, and writable by nobody else.",
+     YOKE_SETTING_TEXT},
+    {"cache-dir", "DIR", "$XDG_CACHE_HOME/yoke, else ~/.cache/yoke",
+     "Folder where compiled programs are kept; the word off keeps none.",
+     YOKE_SETTING_TEXT},
+    {"validate", "0|1", "0",
+     "Check every argument of calls on live devices, freed handles included, before the "
+     "runtime sees it.",
+     YOKE_SETTING_CHOICE},
+    {"trace-calls", "0|1", "0",
+     "Log every call on live devices with its time, at the level debug.",
+     YOKE_SETTING_CHOICE},
     {"lib-*", "PATH", "the library's own name, by the rules of the dynamic linker",
      "Library file to load for one vendor library, for example YOKE_LIB_CUDA or "
      "YOKE_LIB_OPENBLAS.",
