@@ -5,12 +5,13 @@
 /*
  * Our own declarations of the OpenCL entry points that we use, from the OpenCL 3.0
  * specification. tests/hal/header_check_opencl.c compares them with CL/cl.h where that is
- * installed. Nothing from OpenCL 2.0 or later is declared on purpose: Oclgrind's stubs of
- * those functions never return.
+ * installed. Probing and measuring use nothing from OpenCL 2.0 or later: Oclgrind's stubs
+ * of those functions never return.
  */
 
 #include <stddef.h>
 #include <stdint.h>
+#include "yoke/inventory.h"
 
 typedef struct yoke_cl_platform *yoke_cl_platform_t;
 typedef struct yoke_cl_device *yoke_cl_device_t;
@@ -94,5 +95,8 @@ typedef struct yoke_cl_work {
 
 /* Name of a code ("CL_INVALID_VALUE"), NULL for an unknown one. */
 const char *yoke_cl_error_name(int64_t code);
+
+/* What a device of this CL_DEVICE_TYPE is; `platform`, `name` may be NULL. */
+yoke_device_kind_t yoke_cl_kind(uint64_t type, const char *platform, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "backends/backend.h"
 #include "backends/opencl/cl.h"
+#include "backends/opencl/live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,24 +78,26 @@ static bool has_word(const char *words, const char *word)
 /* --- one device --------------------------------------------------------------------- */
 
 /* Nothing physical is processor and accelerator at once: only emulators say so. */
-static void classify(uint64_t type, yoke_record_t *record, const char *platform)
+yoke_device_kind_t yoke_cl_kind(uint64_t type, const char *platform, const char *name)
 {
     uint64_t kinds =
         type & (YOKE_CL_TYPE_CPU | YOKE_CL_TYPE_GPU | YOKE_CL_TYPE_ACCELERATOR);
     bool several = (kinds & (kinds - 1)) != 0;
-    record->kind_known = true;
     if (several || (platform != NULL && strcmp(platform, "Oclgrind") == 0) ||
-        (record->name != NULL && strstr(record->name, "FPGA Emulation") != NULL)) {
-        record->emulator = true;
-        record->kind = YOKE_DEVICE_EMULATOR;
-    } else if (kinds == YOKE_CL_TYPE_CPU) {
-        record->kind = YOKE_DEVICE_CPU;
-    } else if (kinds == YOKE_CL_TYPE_GPU) {
-        record->kind = YOKE_DEVICE_GPU;
-    } else {
-        record->kind =
-            kinds == YOKE_CL_TYPE_ACCELERATOR ? YOKE_DEVICE_NPU : YOKE_DEVICE_OTHER;
-    }
+        (name != NULL && strstr(name, "FPGA Emulation") != NULL))
+        return YOKE_DEVICE_EMULATOR;
+    if (kinds == YOKE_CL_TYPE_CPU)
+        return YOKE_DEVICE_CPU;
+    if (kinds == YOKE_CL_TYPE_GPU)
+        return YOKE_DEVICE_GPU;
+    return kinds == YOKE_CL_TYPE_ACCELERATOR ? YOKE_DEVICE_NPU : YOKE_DEVICE_OTHER;
+}
+
+static void classify(uint64_t type, yoke_record_t *record, const char *platform)
+{
+    record->kind_known = true;
+    record->kind = yoke_cl_kind(type, platform, record->name);
+    record->emulator = record->kind == YOKE_DEVICE_EMULATOR;
 }
 
 /* The address only from the extension that knows PCI domains: AMD's older query does not,
@@ -262,5 +265,6 @@ const yoke_backend_t yoke_backend_opencl = {
     .vendor_files = true,
     .probe = probe,
     .error_name = yoke_cl_error_name,
+    .live = &yoke_opencl_ops,
     .missing = "the OpenCL ICD loader is not installed (Debian: ocl-icd-libopencl1)",
 };

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and fills. A buffer is a cl_mem, or an address (`pointer`), or, for HOST memory
+ * of old platforms, both: a mapped cl_mem, of which the address is used, since that is
+ * what the specification allows while it is mapped.
+ */
+#include "backends/opencl/live.h"
+
+#include <string.h>
+
+static yoke_status_t foreign(void)
+{
+    return yoke_backend_fail_text(
+        YOKE_ERR_UNREACHABLE,
+        "opencl: the buffer belongs to another context than the queue; copy through the "
+        "host (yoke/transfer.h), or open both with one context");
+}
+
+static inline yoke_status_t done(yoke_impl_queue_t *queue, const char *call, int32_t code)
+{
+    if (code != YOKE_CL_SUCCESS)
+        return yoke_cl_fail(call, code);
+    queue->dirty = true;
+    return YOKE_OK;
+}
+
+/* Between two addresses, by whatever the platform has for that.
+ */
+static yoke_status_t copy_addresses(yoke_impl_queue_t *queue, void *dst, const void *src,
+                                    uint64_t size)
+{
+    const yoke_cl_slot_t *slot = queue->device->slot;
+    if (slot->usm)
+        return done(queue, "clEnqueueMemcpyINTEL",
+                    slot->usm_calls.copy(queue->queue, 0, dst, src, size, 0, NULL, NULL));
+    return done(queue, "clEnqueueSVMMemcpy",
+                queue->cl->svm_copy(queue->queue, 0, dst, src, size, 0, NULL, NULL));
+}
+
+static yoke_status_t write_memory(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                                  const void *src, uint64_t size)
+{
+    return done(queue, "clEnqueueWriteBuffer",
+                queue->cl->work.write_buffer(queue->queue, dst.buffer->memory, 0,
+                                             dst.offset, size, src, 0, NULL, NULL));
+}
+
+static yoke_status_t read_memory(yoke_impl_queue_t *queue, void *dst,
+                                 yoke_impl_span_t src, uint64_t size)
+{
+    return done(queue, "clEnqueueReadBuffer",
+                queue->cl->work.read_buffer(queue->queue, src.buffer->memory, 0,
+                                            src.offset, size, dst, 0, NULL, NULL));
+}
+
+static yoke_status_t copy_hosts(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                                yoke_impl_span_t src, uint64_t size)
+{
+    unsigned char *to = dst.buffer->pointer + dst.offset;
+    const unsigned char *from = src.buffer->pointer + src.offset;
+    if (queue->device->slot->usm || queue->device->slot->svm)
+        return copy_addresses(queue, to, from, size);
+    if (dst.buffer->memory != NULL && dst.buffer->context == queue->context)
+        return write_memory(queue, dst, from, size);
+    if (src.buffer->memory != NULL && src.buffer->context == queue->context)
+        return read_memory(queue, to, src, size);
+    return foreign();
+}
+
+/* Host memory of another device of this runtime is ordinary memory here. */
+static inline bool reachable(const yoke_impl_queue_t *queue,
+                             const yoke_impl_buffer_t *buffer)
+{
+    return buffer->context == queue->context || buffer->host;
+}
+
+yoke_status_t yoke_cl_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                           yoke_impl_span_t src, uint64_t size)
+{
+    if (!reachable(queue, dst.buffer) || !reachable(queue, src.buffer))
+        return foreign();
+    if (dst.buffer->pointer == NULL && src.buffer->pointer == NULL)
+        return done(queue, "clEnqueueCopyBuffer",
+                    queue->cl->copy(queue->queue, src.buffer->memory, dst.buffer->memory,
+                                    src.offset, dst.offset, size, 0, NULL, NULL));
+    if (dst.buffer->pointer == NULL)
+        return write_memory(queue, dst, src.buffer->pointer + src.offset, size);
+    if (src.buffer->pointer == NULL)
+        return read_memory(queue, dst.buffer->pointer + dst.offset, src, size);
+    return copy_hosts(queue, dst, src, size);
+}
+
+yoke_status_t yoke_cl_write(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                            const void *src, uint64_t size)
+{
+    if (!reachable(queue, dst.buffer))
+        return foreign();
+    if (dst.buffer->memory != NULL && dst.buffer->context == queue->context)
+        return write_memory(queue, dst, src, size);
+    if (queue->device->slot->usm || queue->device->slot->svm)
+        return copy_addresses(queue, dst.buffer->pointer + dst.offset, src, size);
+    return foreign();
+}
+
+yoke_status_t yoke_cl_read(yoke_impl_queue_t *queue, void *dst, yoke_impl_span_t src,
+                           uint64_t size)
+{
+    if (!reachable(queue, src.buffer))
+        return foreign();
+    if (src.buffer->memory != NULL && src.buffer->context == queue->context)
+        return read_memory(queue, dst, src, size);
+    if (queue->device->slot->usm || queue->device->slot->svm)
+        return copy_addresses(queue, dst, src.buffer->pointer + src.offset, size);
+    return foreign();
+}
+
+/* OpenCL 1.1 has no fill: a first piece is written, then doubled by copies. The write
+ * blocks, since the pattern ends with the call. */
+static yoke_status_t fill_1_1(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                              const void *pattern, size_t pattern_size, uint64_t size)
+{
+    unsigned char piece[4096];
+    uint64_t filled = size < sizeof piece ? size : sizeof piece;
+    for (size_t at = 0; at < filled; at += pattern_size)
+        memcpy(piece + at, pattern, pattern_size);
+    yoke_status_t status =
+        done(queue, "clEnqueueWriteBuffer",
+             queue->cl->work.write_buffer(queue->queue, dst.buffer->memory, 1, dst.offset,
+                                          filled, piece, 0, NULL, NULL));
+    while (status == YOKE_OK && filled < size) {
+        uint64_t next = size - filled < filled ? size - filled : filled;
+        status =
+            done(queue, "clEnqueueCopyBuffer",
+                 queue->cl->copy(queue->queue, dst.buffer->memory, dst.buffer->memory,
+                                 dst.offset, dst.offset + filled, next, 0, NULL, NULL));
+        filled += next;
+    }
+    return status;
+}
+
+yoke_status_t yoke_cl_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                           const void *pattern, size_t pattern_size, uint64_t size)
+{
+    const yoke_cl_slot_t *slot = queue->device->slot;
+    if (dst.buffer->context != queue->context)
+        return foreign();
+    if (dst.buffer->usm)
+        return done(queue, "clEnqueueMemFillINTEL",
+                    slot->usm_calls.fill(queue->queue, dst.buffer->pointer + dst.offset,
+                                         pattern, pattern_size, size, 0, NULL, NULL));
+    if (dst.buffer->memory == NULL)
+        return done(queue, "clEnqueueSVMMemFill",
+                    queue->cl->svm_fill(queue->queue, dst.buffer->pointer + dst.offset,
+                                        pattern, pattern_size, size, 0, NULL, NULL));
+    if (slot->version < YOKE_CL_VERSION(1, 2) || queue->cl->fill == NULL)
+        return fill_1_1(queue, dst, pattern, pattern_size, size);
+    return done(queue, "clEnqueueFillBuffer",
+                queue->cl->fill(queue->queue, dst.buffer->memory, pattern, pattern_size,
+                                dst.offset, size, 0, NULL, NULL));
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels and launches. A cl_kernel keeps its arguments, so an argument is set only when
+ * it differs from the last launch. Buffers are told apart by a number that is never used
+ * again: a new cl_mem may get the address of one that has ended.
+ */
+#include "backends/opencl/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+yoke_status_t yoke_cl_kernel_create(yoke_impl_program_t *program, const char *name,
+                                    yoke_impl_kernel_t **out_kernel)
+{
+    const yoke_cl_live_t *cl = program->device->cl;
+    int32_t code = YOKE_CL_SUCCESS;
+    yoke_impl_kernel_t *kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL)
+        return yoke_fail_memory();
+    kernel->device = program->device;
+    kernel->kernel = cl->work.create_kernel(program->program, name, &code);
+    if (kernel->kernel == NULL) {
+        free(kernel);
+        return code == YOKE_CL_INVALID_KERNEL_NAME
+                   ? yoke_backend_fail(&yoke_opencl_ops, YOKE_ERR_NOT_FOUND,
+                                       "clCreateKernel", code, name)
+                   : yoke_cl_fail("clCreateKernel", code);
+    }
+    code = cl->kernel_info(kernel->kernel, YOKE_CL_KERNEL_NUM_ARGS,
+                           sizeof kernel->argument_count, &kernel->argument_count, NULL);
+    if (code != YOKE_CL_SUCCESS || kernel->argument_count > YOKE_MAX_ARGUMENTS) {
+        yoke_status_t status =
+            code != YOKE_CL_SUCCESS
+                ? yoke_cl_fail("clGetKernelInfo", code)
+                : yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
+                                         "opencl: kernel %s takes %u arguments, %d is "
+                                         "the most",
+                                         name, kernel->argument_count,
+                                         YOKE_MAX_ARGUMENTS);
+        yoke_cl_kernel_destroy(kernel);
+        return status;
+    }
+    *out_kernel = kernel;
+    return YOKE_OK;
+}
+
+void yoke_cl_kernel_destroy(yoke_impl_kernel_t *kernel)
+{
+    kernel->device->cl->release_kernel(kernel->kernel);
+    free(kernel);
+}
+
+/* --- arguments ---------------------------------------------------------------------- */
+
+static yoke_status_t set_address(yoke_impl_kernel_t *kernel, uint32_t index,
+                                 const yoke_impl_buffer_t *buffer, uint64_t offset)
+{
+    const void *address = buffer->pointer + offset;
+    int32_t code;
+    if (buffer->usm) {
+        code = kernel->device->slot->usm_calls.argument(kernel->kernel, index, address);
+        return code == YOKE_CL_SUCCESS
+                   ? YOKE_OK
+                   : yoke_cl_fail("clSetKernelArgMemPointerINTEL", code);
+    }
+    code = kernel->device->cl->svm_argument(kernel->kernel, index, address);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK
+                                   : yoke_cl_fail("clSetKernelArgSVMPointer", code);
+}
+
+static yoke_status_t set_memory(yoke_impl_kernel_t *kernel, uint32_t index,
+                                yoke_cl_memory_t memory)
+{
+    int32_t code = kernel->device->cl->work.set_argument(kernel->kernel, index,
+                                                         sizeof memory, &memory);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_cl_fail("clSetKernelArg", code);
+}
+
+static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
+                              yoke_impl_buffer_t *buffer, uint64_t offset,
+                              yoke_cl_memory_t *out_loose)
+{
+    yoke_cl_argument_t *last = &kernel->arguments[index];
+    yoke_status_t status;
+    bool loose = false;
+    if (buffer == NULL)
+        return set_memory(kernel, index, NULL);
+    if (buffer->context != kernel->device->context)
+        return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
+                                      "opencl: argument %u is a buffer of another "
+                                      "context than the kernel",
+                                      index);
+    if (buffer->memory == NULL) {
+        status = set_address(kernel, index, buffer, offset);
+    } else if (offset == 0) {
+        status = set_memory(kernel, index, buffer->memory);
+    } else {
+        yoke_cl_memory_t memory = NULL;
+        status = yoke_cl_buffer_part(buffer, offset, &memory, &loose);
+        if (status == YOKE_OK)
+            status = set_memory(kernel, index, memory);
+        if (loose)
+            *out_loose = memory;
+    }
+    if (status == YOKE_OK && !loose)
+        *last = (yoke_cl_argument_t){
+            .kind = YOKE_ARGUMENT_SPAN, .id = buffer->id, .offset = offset};
+    return status;
+}
+
+static yoke_status_t set_value(yoke_impl_kernel_t *kernel, uint32_t index,
+                               const yoke_argument_t *argument)
+{
+    yoke_cl_argument_t *last = &kernel->arguments[index];
+    bool local = argument->kind == YOKE_ARGUMENT_LOCAL;
+    int32_t code = kernel->device->cl->work.set_argument(
+        kernel->kernel, index, argument->size, local ? NULL : argument->value);
+    if (code != YOKE_CL_SUCCESS)
+        return yoke_cl_fail("clSetKernelArg", code);
+    last->kind = argument->kind;
+    last->size = argument->size;
+    last->id = local || argument->size <= sizeof last->value;
+    if (!local && argument->size <= sizeof last->value)
+        memcpy(last->value, argument->value, argument->size);
+    return YOKE_OK;
+}
+
+static inline bool is_set(const yoke_cl_argument_t *last, const yoke_argument_t *argument,
+                          const yoke_impl_buffer_t *buffer)
+{
+    if (last->id == 0 || last->kind != argument->kind)
+        return false;
+    if (argument->kind == YOKE_ARGUMENT_SPAN)
+        return buffer != NULL && last->id == buffer->id &&
+               last->offset == argument->span.offset;
+    return last->size == argument->size &&
+           (argument->kind == YOKE_ARGUMENT_LOCAL ||
+            memcmp(last->value, argument->value, argument->size) == 0);
+}
+
+/* --- launch ------------------------------------------------------------------------- */
+
+static yoke_status_t enqueue(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                             const yoke_launch_t *launch)
+{
+    const size_t local[3] = {launch->local[0], launch->local[1], launch->local[2]};
+    const size_t global[3] = {local[0] * launch->groups[0], local[1] * launch->groups[1],
+                              local[2] * launch->groups[2]};
+    int32_t code = queue->cl->work.launch(queue->queue, kernel->kernel, 3, NULL, global,
+                                          local, 0, NULL, NULL);
+    if (code != YOKE_CL_SUCCESS)
+        return yoke_cl_fail("clEnqueueNDRangeKernel", code);
+    queue->dirty = true;
+    return YOKE_OK;
+}
+
+/* Sub-buffers that live for this launch alone: the runtime keeps them until it has
+ * passed. */
+static void release(const yoke_cl_live_t *cl, yoke_cl_memory_t *loose, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (loose[i] != NULL)
+            cl->release_memory(loose[i]);
+}
+
+static yoke_status_t launch_changed(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                                    const yoke_launch_t *launch,
+                                    const yoke_argument_t *arguments, size_t first,
+                                    size_t count)
+{
+    yoke_cl_memory_t loose[YOKE_MAX_ARGUMENTS] = {0};
+    yoke_status_t status = YOKE_OK;
+    for (size_t i = first; i < count && status == YOKE_OK; i++) {
+        const yoke_argument_t *argument = &arguments[i];
+        bool span = argument->kind == YOKE_ARGUMENT_SPAN;
+        yoke_impl_buffer_t *buffer =
+            span ? yoke_backend_buffer(argument->span.buffer) : NULL;
+        if (is_set(&kernel->arguments[i], argument, buffer))
+            continue;
+        kernel->arguments[i].id = 0;
+        status =
+            span ? set_span(kernel, (uint32_t)i, buffer, argument->span.offset, &loose[i])
+                 : set_value(kernel, (uint32_t)i, argument);
+    }
+    if (status == YOKE_OK)
+        status = enqueue(queue, kernel, launch);
+    release(queue->cl, loose, count);
+    return status;
+}
+
+yoke_status_t yoke_cl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                             const yoke_launch_t *launch,
+                             const yoke_argument_t *arguments, size_t count)
+{
+    if (count != kernel->argument_count)
+        return yoke_backend_fail_text(YOKE_ERR_USAGE,
+                                      "opencl: %zu arguments given to a kernel that "
+                                      "takes %u",
+                                      count, kernel->argument_count);
+    for (size_t i = 0; i < count; i++) {
+        const yoke_argument_t *argument = &arguments[i];
+        const yoke_impl_buffer_t *buffer =
+            argument->kind == YOKE_ARGUMENT_SPAN
+                ? yoke_backend_buffer(argument->span.buffer)
+                : NULL;
+        if (!is_set(&kernel->arguments[i], argument, buffer))
+            return launch_changed(queue, kernel, launch, arguments, i, count);
+    }
+    return enqueue(queue, kernel, launch);
+}
