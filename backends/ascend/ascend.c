@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host_gate.h"
+#include "backends/call_gate.h"
 #include "base/error.h"
 #include "hal/loader.h"
 
@@ -375,11 +375,11 @@ const yoke_backend_ops_t yoke_ascend_ops = {
     .event_sync = yoke_ascend_event_sync,
     .queue_wait = yoke_ascend_queue_wait,
     .event_elapsed = yoke_ascend_event_elapsed,
-    .gate_create = yoke_host_gate_create,
-    .gate_destroy = yoke_host_gate_destroy,
+    .gate_create = yoke_call_gate_create,
+    .gate_destroy = yoke_call_gate_destroy,
     .gate_wait = yoke_ascend_gate_wait,
-    .gate_open = yoke_host_gate_open,
-    .gate_reset = yoke_host_gate_reset,
+    .gate_open = yoke_call_gate_open,
+    .gate_reset = yoke_call_gate_reset,
     .peer_query = peer_query,
     .peer_enable = peer_enable,
     .device_find = device_find,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host_gate.h"
+#include "backends/call_gate.h"
 #include "base/error.h"
 #include "hal/loader.h"
 
@@ -401,11 +401,11 @@ const yoke_backend_ops_t yoke_cambricon_ops = {
     .event_sync = yoke_cambricon_event_sync,
     .queue_wait = yoke_cambricon_queue_wait,
     .event_elapsed = yoke_cambricon_event_elapsed,
-    .gate_create = yoke_host_gate_create,
-    .gate_destroy = yoke_host_gate_destroy,
+    .gate_create = yoke_call_gate_create,
+    .gate_destroy = yoke_call_gate_destroy,
     .gate_wait = yoke_cambricon_gate_wait,
-    .gate_open = yoke_host_gate_open,
-    .gate_reset = yoke_host_gate_reset,
+    .gate_open = yoke_call_gate_open,
+    .gate_reset = yoke_call_gate_reset,
     .peer_query = peer_query,
     .device_find = device_find,
     .queue_wrap = yoke_cambricon_queue_wrap,

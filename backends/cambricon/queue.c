@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues, notifiers and copies. */
 #include "backends/cambricon/cambricon.h"
-#include "backends/host_gate.h"
+#include "backends/call_gate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -365,5 +365,5 @@ yoke_status_t yoke_cambricon_queue_wait(yoke_impl_queue_t *queue,
 
 yoke_status_t yoke_cambricon_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
 {
-    return yoke_cambricon_host_call(queue, yoke_host_gate_hold, gate);
+    return yoke_cambricon_host_call(queue, yoke_call_gate_hold, gate);
 }

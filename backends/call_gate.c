@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/host_gate.h"
+#include "backends/call_gate.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct yoke_impl_gate {
     bool open;
 };
 
-yoke_status_t yoke_host_gate_create(yoke_impl_device_t *device,
+yoke_status_t yoke_call_gate_create(yoke_impl_device_t *device,
                                     yoke_impl_gate_t **out_gate)
 {
     (void)device;
@@ -23,14 +23,14 @@ yoke_status_t yoke_host_gate_create(yoke_impl_device_t *device,
     return YOKE_OK;
 }
 
-void yoke_host_gate_destroy(yoke_impl_gate_t *gate)
+void yoke_call_gate_destroy(yoke_impl_gate_t *gate)
 {
     pthread_cond_destroy(&gate->opened);
     pthread_mutex_destroy(&gate->mutex);
     free(gate);
 }
 
-void yoke_host_gate_hold(void *context)
+void yoke_call_gate_hold(void *context)
 {
     yoke_impl_gate_t *gate = context;
     pthread_mutex_lock(&gate->mutex);
@@ -39,7 +39,7 @@ void yoke_host_gate_hold(void *context)
     pthread_mutex_unlock(&gate->mutex);
 }
 
-yoke_status_t yoke_host_gate_open(yoke_impl_gate_t *gate)
+yoke_status_t yoke_call_gate_open(yoke_impl_gate_t *gate)
 {
     pthread_mutex_lock(&gate->mutex);
     gate->open = true;
@@ -48,7 +48,7 @@ yoke_status_t yoke_host_gate_open(yoke_impl_gate_t *gate)
     return YOKE_OK;
 }
 
-yoke_status_t yoke_host_gate_reset(yoke_impl_gate_t *gate)
+yoke_status_t yoke_call_gate_reset(yoke_impl_gate_t *gate)
 {
     pthread_mutex_lock(&gate->mutex);
     gate->open = false;
