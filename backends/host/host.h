@@ -108,6 +108,7 @@ typedef struct yoke_host_fibers yoke_host_fibers_t;
 
 struct yoke_impl_queue {
     _Atomic bool held;
+    _Atomic bool failed; /* no memory for the stacks of a held launch */
     /* Under the lock of queue.c: */
     bool draining; /* some thread runs its first operation */
     uint32_t first, count;
@@ -172,9 +173,82 @@ yoke_status_t yoke_host_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *g
 const char *yoke_host_gemm_library(yoke_impl_device_t *device);
 void yoke_host_gemm_run(const yoke_impl_gemm_t *gemm);
 
-/* --- launch.c, program.c, compile.c, fibers.c --------------------------------------- */
+/* --- programs: compile.c, program.c, launch.c, fibers.c ------------------------------
+ *
+ * A program is a shared object. One made from the portable dialect exports the table
+ * below, whose layout the epilogue of compile.c repeats; in any other, a kernel NAME is
+ * a function yoke_host_native_t of that name, called once a launch. */
 
+/* Which item runs; the same as in hal/kernels/dialect_host.inc. */
+typedef struct yoke_host_self {
+    uint32_t group[3], groups[3], item[3], items[3];
+    void (*barrier)(void *context);
+    void *context;
+} yoke_host_self_t;
+
+/* With a barrier: one item; else all of the launch. arguments[i]: where the value or the
+ * address lies. */
+typedef void (*yoke_host_run_t)(const void *const *arguments,
+                                const yoke_host_self_t *self);
+typedef void (*yoke_host_native_t)(const uint32_t groups[3], const uint32_t items[3],
+                                   const void *const *arguments);
+
+#define YOKE_HOST_PROGRAM_SYMBOL "yoke_host_program"
+#define YOKE_HOST_PROGRAM_VERSION 1u
+#define YOKE_HOST_SIZE_SPAN 0u
+#define YOKE_HOST_SIZE_LOCAL UINT32_MAX
+
+typedef struct yoke_host_entry {
+    const char *name;
+    yoke_host_run_t run;
+    const uint32_t *sizes; /* of each parameter, or YOKE_HOST_SIZE_* */
+    uint32_t count, barrier;
+} yoke_host_entry_t;
+
+typedef struct yoke_host_table {
+    uint32_t version, count;
+    const yoke_host_entry_t *entries;
+} yoke_host_table_t;
+
+struct yoke_impl_kernel {
+    yoke_host_entry_t entry;
+    yoke_host_native_t native; /* or NULL */
+};
+
+/* The compiler that would be taken ($YOKE_HOST_CC, cc, gcc, clang); NULL: none. Caller
+ * frees. */
+char *yoke_host_compiler(void);
+/* A shared object of the source; caller frees. */
+yoke_status_t yoke_host_compile(const yoke_impl_program_source_t *source,
+                                yoke_log_text_t log, void *log_context, char **out_data,
+                                size_t *out_size);
+/* New folder for files of one program; caller frees. */
+char *yoke_host_scratch_make(void);
+/* Remove it with all that is in it. */
+void yoke_host_scratch_remove(const char *folder);
+
+yoke_status_t yoke_host_program_create(yoke_impl_device_t *device,
+                                       const yoke_impl_program_source_t *source,
+                                       yoke_log_text_t log, void *log_context,
+                                       yoke_impl_program_t **out_program);
+void yoke_host_program_destroy(yoke_impl_program_t *program);
+yoke_status_t yoke_host_program_binary(yoke_impl_program_t *program,
+                                       const void **out_data, size_t *out_size);
+const char *yoke_host_compiler_version(yoke_impl_device_t *device);
+yoke_status_t yoke_host_kernel_create(yoke_impl_program_t *program, const char *name,
+                                      yoke_impl_kernel_t **out_kernel);
+void yoke_host_kernel_destroy(yoke_impl_kernel_t *kernel);
+
+yoke_status_t yoke_host_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                               const yoke_launch_t *launch,
+                               const yoke_argument_t *arguments, size_t count);
 void yoke_host_launch_run(yoke_impl_queue_t *queue, const yoke_host_launch_t *launch);
+
+/* All groups of a launch whose items wait for each other. false: no memory for stacks. */
+bool yoke_host_fibers_run(yoke_host_fibers_t **fibers, yoke_host_run_t run,
+                          const void *const *arguments, const yoke_launch_t *shape);
+/* Stacks for so many items beforehand. */
+bool yoke_host_fibers_reserve(yoke_host_fibers_t **fibers, uint32_t count);
 void yoke_host_fibers_destroy(yoke_host_fibers_t *fibers);
 
 #pragma GCC visibility pop

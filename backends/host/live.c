@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "hal/probe/sysfs.h"
 #include "inventory/document.h"
 
@@ -78,7 +79,14 @@ static yoke_status_t device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
     out_info->capabilities = YOKE_CAP_PINNED | YOKE_CAP_SHARED | YOKE_CAP_ADDRESS |
                              YOKE_CAP_TIMING | YOKE_CAP_GATE | YOKE_CAP_HOST_CALL |
                              YOKE_CAP_WRAP | YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64 |
-                             YOKE_CAP_GEMM;
+                             YOKE_CAP_GEMM | YOKE_CAP_BINARY;
+    char *compiler = yoke_host_compiler();
+    if (compiler != NULL)
+        out_info->capabilities |= YOKE_CAP_SOURCE | YOKE_CAP_NATIVE_SOURCE;
+    else
+        yoke_info("host: no C compiler (cc, gcc or clang) in $PATH: programs cannot be "
+                  "compiled; install one or set YOKE_HOST_CC");
+    free(compiler);
     out_info->compute_units = runtime->cores;
     out_info->subgroup = 1;
     out_info->max_group = YOKE_HOST_MAX_GROUP;
@@ -248,6 +256,13 @@ const yoke_backend_ops_t yoke_host_ops = {
     .gate_wait = yoke_host_gate_wait,
     .gate_open = yoke_host_gate_open,
     .gate_reset = yoke_host_gate_reset,
+    .program_create = yoke_host_program_create,
+    .program_destroy = yoke_host_program_destroy,
+    .program_binary = yoke_host_program_binary,
+    .compiler_version = yoke_host_compiler_version,
+    .kernel_create = yoke_host_kernel_create,
+    .kernel_destroy = yoke_host_kernel_destroy,
+    .launch = yoke_host_launch,
     .device_find = device_find,
     .queue_wrap = queue_wrap,
     .event_wrap = event_wrap,

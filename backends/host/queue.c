@@ -190,16 +190,20 @@ void yoke_host_queue_destroy(yoke_impl_queue_t *queue)
 
 yoke_status_t yoke_host_queue_sync(yoke_impl_queue_t *queue)
 {
-    if (!atomic_load_explicit(&queue->held, memory_order_acquire))
-        return YOKE_OK;
-    pthread_mutex_lock(&lock);
-    for (;;) {
-        progress();
-        if (!atomic_load_explicit(&queue->held, memory_order_relaxed))
-            break;
-        pthread_cond_wait(&changed, &lock);
+    if (atomic_load_explicit(&queue->held, memory_order_acquire)) {
+        pthread_mutex_lock(&lock);
+        for (;;) {
+            progress();
+            if (!atomic_load_explicit(&queue->held, memory_order_relaxed))
+                break;
+            pthread_cond_wait(&changed, &lock);
+        }
+        pthread_mutex_unlock(&lock);
     }
-    pthread_mutex_unlock(&lock);
+    if (atomic_exchange(&queue->failed, false))
+        return yoke_backend_fail_text(YOKE_ERR_NO_MEMORY,
+                                      "a launch that was held did not run: no memory for "
+                                      "the stacks of a group's items");
     return YOKE_OK;
 }
 
