@@ -148,7 +148,7 @@ yoke_status_t yoke_backends_list(const char *const **out_names, size_t *out_coun
 /**
  * Load a backend from a shared object that exports `yoke_backend_entry` (yoke/backend.h).
  * The file and every folder above it must belong to root or the caller and be writable by
- * nobody else (group included; a folder with the sticky bit, as /tmp, counts as such).
+ * nobody else, the group included (a folder with the sticky bit, as /tmp, is accepted).
  * It stays loaded. $YOKE_PLUGIN_DIR names a folder whose files NAME.so are
  * loaded before the first use of the HAL, under the same rule.
  *
