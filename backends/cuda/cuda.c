@@ -5,6 +5,7 @@
  */
 #include "backends/backend.h"
 #include "backends/cuda/cu.h"
+#include "backends/cuda/live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,11 @@ static void probe(yoke_probe_run_t *run)
     };
     if (!yoke_run_open(run, symbols, sizeof symbols / sizeof *symbols, &library))
         return;
+    if (library.path != NULL && strstr(library.path, "/corex") != NULL) {
+        yoke_run_say(run, "absent", library.path, NULL, false,
+                     "%s is Iluvatar's, not NVIDIA's: see corex", library.path);
+        return;
+    }
     int code = cu.init(0);
     if (code != YOKE_CU_SUCCESS) {
         refuse(run, library.path, "cuInit", code);
@@ -147,4 +153,5 @@ const yoke_backend_t yoke_backend_cuda = {
     .probe = probe,
     .error_name = yoke_cu_error_name,
     .missing = "the NVIDIA driver is not installed",
+    .live = &yoke_cuda_ops,
 };

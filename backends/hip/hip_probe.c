@@ -3,6 +3,7 @@
  * vendor is left to the card's name and PCI id. */
 #include "backends/backend.h"
 #include "backends/hip/hip.h"
+#include "backends/hip/live.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -115,4 +116,5 @@ const yoke_backend_t yoke_backend_hip = {
     .probe = probe,
     .error_name = yoke_hip_error_name,
     .missing = "the HIP runtime is not installed (Debian: libamdhip64-5)",
+    .live = &yoke_hip_ops,
 };

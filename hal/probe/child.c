@@ -18,6 +18,7 @@
 
 #define LINES_LIMIT ((size_t)4 << 20)
 #define WORDS_LIMIT ((size_t)64 << 10)
+#define MAX_GIVEN 2
 
 extern char **environ;
 
@@ -112,7 +113,9 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return error;
 }
 
-static int set_descriptors(posix_spawn_file_actions_t *actions, int lines, int words)
+/* `given` are above the numbers that they become, like the pipes. */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int lines, int words,
+                           const int *given, size_t given_count)
 {
     int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
     if (error == 0)
@@ -121,15 +124,33 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int lines, int w
         error = posix_spawn_file_actions_adddup2(actions, words, 2);
     if (error == 0)
         error = posix_spawn_file_actions_adddup2(actions, lines, YOKE_HELPER_FD);
+    for (size_t i = 0; i < given_count && error == 0; i++)
+        error = posix_spawn_file_actions_adddup2(actions, given[i],
+                                                 YOKE_HELPER_FD + 1 + (int)i);
     /* The caller's sockets and device files are none of the vendor library's business. */
     if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, YOKE_HELPER_FD + 1);
+        error = posix_spawn_file_actions_addclosefrom_np(actions, YOKE_HELPER_FD + 1 +
+                                                                      (int)given_count);
     return error;
+}
+
+/* Copies of the caller's descriptors with high numbers; -1 where that fails. */
+static bool lift_given(const yoke_child_t *child, int lifted[MAX_GIVEN])
+{
+    bool all = child->given_count <= MAX_GIVEN;
+    for (size_t i = 0; i < MAX_GIVEN; i++) {
+        lifted[i] = i < child->given_count
+                        ? fcntl(child->given[i], F_DUPFD_CLOEXEC, 10 + MAX_GIVEN)
+                        : -1;
+        all = all && (i >= child->given_count || lifted[i] >= 0);
+    }
+    return all;
 }
 
 static int spawn_helper(const char *path, const yoke_child_t *child, int lines, int words,
                         pid_t *out_pid)
 {
+    int lifted[MAX_GIVEN];
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     size_t count = 0;
@@ -137,7 +158,10 @@ static int spawn_helper(const char *path, const yoke_child_t *child, int lines, 
         count++;
     const char **argv = calloc(count + 2, sizeof *argv);
     const char **envp = make_environment(child->environment);
-    int error = argv == NULL || envp == NULL ? ENOMEM : posix_spawnattr_init(&attributes);
+    bool all = lift_given(child, lifted);
+    int error = argv == NULL || envp == NULL ? ENOMEM
+                : !all                       ? EMFILE
+                                             : posix_spawnattr_init(&attributes);
     if (error != 0)
         goto out;
     error = posix_spawn_file_actions_init(&actions);
@@ -147,7 +171,7 @@ static int spawn_helper(const char *path, const yoke_child_t *child, int lines, 
     memcpy(argv + 1, child->arguments, count * sizeof *argv);
     error = set_attributes(&attributes);
     if (error == 0)
-        error = set_descriptors(&actions, lines, words);
+        error = set_descriptors(&actions, lines, words, lifted, child->given_count);
     if (error == 0)
         error = posix_spawn(out_pid, path, &actions, &attributes, (char *const *)argv,
                             (char *const *)envp);
@@ -155,6 +179,9 @@ static int spawn_helper(const char *path, const yoke_child_t *child, int lines, 
 out_attributes:
     posix_spawnattr_destroy(&attributes);
 out:
+    for (size_t i = 0; i < MAX_GIVEN; i++)
+        if (lifted[i] >= 0)
+            close(lifted[i]);
     free(argv);
     free(envp);
     return error;

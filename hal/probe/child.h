@@ -27,6 +27,9 @@ typedef struct yoke_child {
     const char *const
         *environment; /* "NAME=value" to set, "NAME" to remove; NULL: none */
     double timeout;   /* seconds */
+    /* Descriptors that the helper gets as YOKE_HELPER_FD + 1 and on; NULL: none. */
+    const int *given;
+    size_t given_count;
     /* out */
     yoke_child_end_t end;
     int signal_number, exit_code; /* of a crashed worker */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yoke-probe: asks one vendor library, reads the topology, or times one device. It forks
+ * yoke-probe: asks one vendor library, reads the topology, times one device, or compiles
+ * with a compiler that may end its process. It forks
  * once, before any library is loaded: the worker does the work and may crash, the other
  * process waits and says how it ended, whatever the caller does with SIGCHLD.
  */
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
+#include "backends/cudalike/rtc.h"
 #include "hal/probe/child.h"
 #include "hal/measure/measure.h"
 #include "hal/probe/topology.h"
@@ -27,6 +29,7 @@ static const char usage[] =
     "  yoke-probe backend NAME PROBE [--library FILE] [--unmasked]\n"
     "  yoke-probe topology [--sysroot DIR]\n"
     "  yoke-probe measure host | measure opencl LIBRARY INDEX\n"
+    "  yoke-probe compile COMPILER LIBRARY NAME [OPTION]...\n"
     "Answers go to descriptor 3, one JSON object a line.\n";
 
 static void put_record(yoke_probe_run_t *run, const yoke_record_t *record)
@@ -80,6 +83,8 @@ static bool work(int argc, char **argv)
     }
     if (strcmp(argv[1], "measure") == 0 && argc >= 3)
         return yoke_measure_run(argc - 2, argv + 2, YOKE_HELPER_FD);
+    if (strcmp(argv[1], "compile") == 0)
+        return yoke_rtc_helper(argc - 2, argv + 2);
     return false;
 }
 

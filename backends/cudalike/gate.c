@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gates: a stream waits for the host.
+ *
+ *   wait value   where the device says that it can (CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_
+ *                STREAM_MEM_OPS, hipDeviceAttributeCanUseStreamWaitValue): the stream
+ *                itself waits until a word of pinned memory is at least 1; no thread is
+ *                held up. HIP wants the word in signal memory, which the host can write
+ *                (hip_runtime_api.h 5.2, hipStreamWaitValue32; HIP's own test
+ *                hipStreamValue.cc does both).
+ *   host call    elsewhere: a host function that sleeps on a futex. It holds up a thread
+ *                of the runtime, and runtimes may run the host functions of all streams
+ *                on one thread ("host functions ... may be serialized", CUDA driver API,
+ *                cuLaunchHostFunc): a gate that only work behind another gate can open
+ *                may then never open. The transfer object opens gates in the order in
+ *                which it enqueued their waits.
+ */
+#include "backends/cudalike/internal.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* CU_STREAM_WAIT_VALUE_GEQ (cuda.h), hipStreamWaitValueGte (hip_runtime_api.h) */
+#define WAIT_AT_LEAST 0u
+
+struct yoke_impl_gate {
+    yoke_impl_device_t *device;
+    atomic_uint *word; /* of the gate itself, or the vendor's memory */
+    yoke_cl_address_t address;
+    void *memory;
+    bool signal_memory;
+    atomic_uint own;
+};
+
+static yoke_status_t make_word(yoke_impl_gate_t *gate)
+{
+    yoke_impl_device_t *device = gate->device;
+    const yoke_cl_api_t *api = device->api;
+    const yoke_cl_flavour_t *flavour = device->flavour;
+    yoke_status_t status;
+    gate->signal_memory = api->wait_value == NULL;
+    if (gate->signal_memory)
+        YOKE_CL_CALL(
+            device, false, signal_allocate,
+            api->signal_allocate(&gate->memory, 8, (unsigned)flavour->signal_flags),
+            status);
+    else
+        YOKE_CL_CALL(device, false, host_allocate,
+                     api->host_allocate(&gate->memory, 64, (unsigned)flavour->host_flags),
+                     status);
+    if (status != YOKE_OK)
+        return status;
+    if (gate->memory == NULL)
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s:%u gave no memory for a gate",
+                                      flavour->ops->name, device->ordinal);
+    gate->word = gate->memory;
+    gate->address = (yoke_cl_address_t)gate->memory;
+    yoke_cl_address_t address = 0;
+    yoke_cl_scope_t scope;
+    if (!gate->signal_memory && api->host_device_address != NULL &&
+        yoke_cl_enter(device, &scope) == 0) {
+        if (api->host_device_address(&address, gate->memory, 0) == 0 && address != 0)
+            gate->address = address;
+        yoke_cl_leave(&scope);
+    }
+    return YOKE_OK;
+}
+
+yoke_status_t yoke_cl_gate_create(yoke_impl_device_t *device, yoke_impl_gate_t **out_gate)
+{
+    if (!device->wait_value && device->api->host_call == NULL)
+        return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
+                                      "%s: a queue cannot wait for the host here",
+                                      device->flavour->ops->name);
+    yoke_impl_gate_t *gate = calloc(1, sizeof *gate);
+    if (gate == NULL)
+        return yoke_fail_memory();
+    gate->device = device;
+    gate->word = &gate->own;
+    yoke_status_t status = device->wait_value ? make_word(gate) : YOKE_OK;
+    if (status != YOKE_OK) {
+        free(gate);
+        return status;
+    }
+    atomic_store(gate->word, 0);
+    *out_gate = gate;
+    return YOKE_OK;
+}
+
+void yoke_cl_gate_destroy(yoke_impl_gate_t *gate)
+{
+    yoke_cl_scope_t scope;
+    if (gate->memory != NULL && yoke_cl_enter(gate->device, &scope) == 0) {
+        const yoke_cl_api_t *api = gate->device->api;
+        if (gate->signal_memory)
+            (void)api->release((yoke_cl_address_t)gate->memory);
+        else
+            (void)api->host_release(gate->memory);
+        yoke_cl_leave(&scope);
+    }
+    free(gate);
+}
+
+/* On a thread of the runtime; calls no vendor. */
+static void sleep_at_gate(void *context)
+{
+    atomic_uint *word = context;
+    while (atomic_load_explicit(word, memory_order_acquire) == 0)
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
+
+yoke_status_t yoke_cl_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
+{
+    yoke_impl_device_t *device = queue->device;
+    const yoke_cl_api_t *api = device->api;
+    yoke_status_t status;
+    if (gate->memory == NULL)
+        YOKE_CL_CALL(device, queue->pinned, host_call,
+                     api->host_call(queue->stream, sleep_at_gate, gate->word), status);
+    else if (gate->signal_memory)
+        YOKE_CL_CALL(device, queue->pinned, wait_value_masked,
+                     api->wait_value_masked(queue->stream, gate->address, 1,
+                                            WAIT_AT_LEAST, UINT32_MAX),
+                     status);
+    else
+        YOKE_CL_CALL(device, queue->pinned, wait_value,
+                     api->wait_value(queue->stream, gate->address, 1, WAIT_AT_LEAST),
+                     status);
+    return status;
+}
+
+yoke_status_t yoke_cl_gate_open(yoke_impl_gate_t *gate)
+{
+    atomic_store_explicit(gate->word, 1, memory_order_release);
+    if (gate->memory == NULL)
+        syscall(SYS_futex, gate->word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    return YOKE_OK;
+}
+
+yoke_status_t yoke_cl_gate_reset(yoke_impl_gate_t *gate)
+{
+    atomic_store_explicit(gate->word, 0, memory_order_release);
+    return YOKE_OK;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules and launches. */
+#include "backends/cudalike/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "yoke/kernel.h"
+
+struct yoke_impl_program {
+    yoke_impl_device_t *device;
+    void *module;
+    yoke_rtc_code_t code;
+};
+
+struct yoke_impl_kernel {
+    void *function;
+};
+
+/* CUjit_option of cuda.h: buffer for the errors of the assembler in the driver. */
+enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_SIZE = 6 };
+#define JIT_LOG_SIZE 8192
+
+static int load_module(yoke_impl_program_t *program, char *jit_log)
+{
+    const yoke_cl_api_t *api = program->device->api;
+    int options[2] = {JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE};
+    void *values[2] = {jit_log, (void *)(uintptr_t)(JIT_LOG_SIZE - 1)};
+    if (program->device->flavour->jit_log && api->module_load_log != NULL)
+        return api->module_load_log(&program->module, program->code.data, 2, options,
+                                    values);
+    return api->module_load(&program->module, program->code.data);
+}
+
+/* Code that this device cannot take is the caller's input, not a failure of ours. */
+static yoke_status_t refuse_module(yoke_impl_program_t *program, int code,
+                                   const char *jit_log, yoke_log_text_t log,
+                                   void *log_context)
+{
+    const yoke_impl_device_t *device = program->device;
+    const char *call = yoke_cl_symbol_name(device->flavour, YOKE_CL_SLOT(module_load));
+    const char *name = device->flavour->ops->error_name(code);
+    char line[200];
+    switch (code) {
+    case YOKE_CL_INVALID_IMAGE:
+    case YOKE_CL_INVALID_PTX:
+    case YOKE_CL_INVALID_SOURCE:
+        snprintf(line, sizeof line, "%s: %s (%d)\n", call, name != NULL ? name : "",
+                 code);
+        log(log_context, line, strlen(line));
+        if (jit_log[0] != '\0')
+            log(log_context, jit_log, strlen(jit_log));
+        return YOKE_ERR_BAD_INPUT;
+    case YOKE_CL_NO_BINARY:
+    case YOKE_CL_PTX_VERSION:
+        return yoke_backend_fail(device->flavour->ops, YOKE_ERR_UNSUPPORTED, call, code,
+                                 jit_log[0] != '\0' ? jit_log
+                                                    : "it is not for this device");
+    default:
+        return yoke_cl_fail(device->runtime, YOKE_CL_SLOT(module_load), code);
+    }
+}
+
+static yoke_status_t load_code(yoke_impl_program_t *program, yoke_log_text_t log,
+                               void *log_context)
+{
+    yoke_cl_scope_t scope;
+    char jit_log[JIT_LOG_SIZE] = "";
+    int code = yoke_cl_enter(program->device, &scope);
+    if (code != 0)
+        return yoke_cl_fail(program->device->runtime, scope.slot, code);
+    code = load_module(program, jit_log);
+    yoke_cl_leave(&scope);
+    jit_log[JIT_LOG_SIZE - 1] = '\0';
+    if (code != 0)
+        return refuse_module(program, code, jit_log, log, log_context);
+    return YOKE_OK;
+}
+
+/* Text forms (PTX) end with a NUL for the loader. */
+static yoke_status_t keep_binary(const yoke_impl_program_source_t *source,
+                                 yoke_rtc_code_t *out_code)
+{
+    unsigned char *data = malloc(source->size + 1);
+    if (data == NULL)
+        return yoke_fail_memory();
+    memcpy(data, source->data, source->size);
+    data[source->size] = '\0';
+    out_code->data = data;
+    out_code->size = source->size;
+    return YOKE_OK;
+}
+
+static yoke_status_t make_code(yoke_impl_device_t *device,
+                               const yoke_impl_program_source_t *source,
+                               yoke_log_text_t log, void *log_context,
+                               yoke_rtc_code_t *out_code)
+{
+    const yoke_impl_runtime_t *runtime = device->runtime;
+    if (source->binary)
+        return keep_binary(source, out_code);
+    if (!runtime->rtc.usable)
+        return yoke_backend_fail_text(
+            YOKE_ERR_UNSUPPORTED, "%s compiles no source here: %s",
+            device->flavour->ops->name,
+            runtime->rtc.problem != NULL ? runtime->rtc.problem
+                                         : "no public source gives its compiler's calls");
+    return yoke_rtc_compile(&runtime->rtc, runtime->cards[device->ordinal].architecture,
+                            source, log, log_context, out_code);
+}
+
+yoke_status_t yoke_cl_program_create(yoke_impl_device_t *device,
+                                     const yoke_impl_program_source_t *source,
+                                     yoke_log_text_t log, void *log_context,
+                                     yoke_impl_program_t **out_program)
+{
+    if (device->api->module_load == NULL)
+        return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED, "%s loads no programs",
+                                      device->flavour->ops->name);
+    yoke_impl_program_t *program = calloc(1, sizeof *program);
+    if (program == NULL)
+        return yoke_fail_memory();
+    program->device = device;
+    yoke_status_t status = make_code(device, source, log, log_context, &program->code);
+    if (status == YOKE_OK)
+        status = load_code(program, log, log_context);
+    if (status != YOKE_OK) {
+        free(program->code.data);
+        free(program);
+        return status;
+    }
+    *out_program = program;
+    return YOKE_OK;
+}
+
+void yoke_cl_program_destroy(yoke_impl_program_t *program)
+{
+    yoke_cl_scope_t scope;
+    if (yoke_cl_enter(program->device, &scope) == 0) {
+        (void)program->device->api->module_unload(program->module);
+        yoke_cl_leave(&scope);
+    }
+    free(program->code.data);
+    free(program);
+}
+
+yoke_status_t yoke_cl_program_binary(yoke_impl_program_t *program, const void **out_data,
+                                     size_t *out_size)
+{
+    *out_data = program->code.data;
+    *out_size = program->code.size;
+    return YOKE_OK;
+}
+
+const char *yoke_cl_compiler_version(yoke_impl_device_t *device)
+{
+    return device->runtime->rtc.usable ? device->runtime->rtc.version : NULL;
+}
+
+yoke_status_t yoke_cl_kernel_create(yoke_impl_program_t *program, const char *name,
+                                    yoke_impl_kernel_t **out_kernel)
+{
+    yoke_impl_device_t *device = program->device;
+    yoke_cl_scope_t scope;
+    void *function = NULL;
+    int code = yoke_cl_enter(device, &scope);
+    if (code != 0)
+        return yoke_cl_fail(device->runtime, scope.slot, code);
+    code = device->api->module_function(&function, program->module, name);
+    yoke_cl_leave(&scope);
+    if (code == YOKE_CL_NOT_FOUND)
+        return yoke_backend_fail(
+            device->flavour->ops, YOKE_ERR_NOT_FOUND,
+            yoke_cl_symbol_name(device->flavour, YOKE_CL_SLOT(module_function)), code,
+            name);
+    if (code != 0)
+        return yoke_cl_fail(device->runtime, YOKE_CL_SLOT(module_function), code);
+    yoke_impl_kernel_t *kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL)
+        return yoke_fail_memory();
+    kernel->function = function;
+    *out_kernel = kernel;
+    return YOKE_OK;
+}
+
+void yoke_cl_kernel_destroy(yoke_impl_kernel_t *kernel)
+{
+    free(kernel);
+}
+
+yoke_status_t yoke_cl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                             const yoke_launch_t *launch,
+                             const yoke_argument_t *arguments, size_t count)
+{
+    const uint32_t *groups = launch->groups, *local = launch->local;
+    yoke_cl_address_t addresses[YOKE_MAX_ARGUMENTS];
+    void *parameters[YOKE_MAX_ARGUMENTS + 1];
+    unsigned shared = 0;
+    size_t n = 0;
+    yoke_status_t status;
+    if (__builtin_expect(count > YOKE_MAX_ARGUMENTS, 0))
+        return yoke_backend_fail_text(YOKE_ERR_OUT_OF_RANGE, "%zu arguments, at most %d",
+                                      count, YOKE_MAX_ARGUMENTS);
+    for (size_t i = 0; i < count; i++) {
+        const yoke_argument_t *argument = &arguments[i];
+        if (argument->kind == YOKE_ARGUMENT_SPAN) {
+            const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
+            addresses[n] = buffer != NULL ? buffer->address + argument->span.offset : 0;
+            parameters[n] = &addresses[n];
+            n++;
+        } else if (argument->kind == YOKE_ARGUMENT_VALUE) {
+            parameters[n++] = (void *)(uintptr_t)argument->value; /* only read */
+        } else { /* dynamic local memory is no parameter in CUDA's launch */
+            shared = argument->size;
+        }
+    }
+    parameters[n] = NULL;
+    YOKE_CL_CALL(queue->device, queue->pinned, launch,
+                 queue->device->api->launch(kernel->function, groups[0], groups[1],
+                                            groups[2], local[0], local[1], local[2],
+                                            shared, queue->stream, parameters, NULL),
+                 status);
+    return status;
+}
