@@ -16,10 +16,10 @@
 
 #include <string.h>
 
-static const yoke_cl_flavour_t flavour;
-YOKE_CL_OPS(corex, flavour, yoke_cu_error_name);
+static const yoke_cudalike_flavour_t flavour;
+YOKE_CUDALIKE_OPS(corex, flavour, yoke_cu_error_name);
 
-static const yoke_cl_symbol_t symbols[] = {YOKE_CL_DRIVER_SYMBOLS("cu")};
+static const yoke_cudalike_symbol_t symbols[] = {YOKE_CUDALIKE_DRIVER_SYMBOLS("cu")};
 static const char *const libraries[] = {"/usr/local/corex/lib64/libcuda.so.1",
                                         "/usr/local/corex/lib/libcuda.so.1",
                                         "libcuda.so.1", NULL};
@@ -30,7 +30,7 @@ static bool accepts(const char *library, const char *first_name)
            strncmp(first_name, "Iluvatar", 8) == 0;
 }
 
-static const yoke_cl_flavour_t flavour = {
+static const yoke_cudalike_flavour_t flavour = {
     .ops = &yoke_corex_ops,
     .index = 5,
     .library_key = "COREX",
@@ -39,33 +39,33 @@ static const yoke_cl_flavour_t flavour = {
     .symbol_count = sizeof symbols / sizeof *symbols,
     .vendor = "Iluvatar CoreX",
     .contexts = true,
-    .attributes = {[YOKE_CL_MAX_GROUP] = 1,
-                   [YOKE_CL_GRID_X] = 5,
-                   [YOKE_CL_GRID_Y] = 6,
-                   [YOKE_CL_GRID_Z] = 7,
-                   [YOKE_CL_LOCAL_MEMORY] = 8,
-                   [YOKE_CL_SUBGROUP] = 10,
-                   [YOKE_CL_COMPUTE_UNITS] = 16,
-                   [YOKE_CL_INTEGRATED] = 18,
-                   [YOKE_CL_PCI_BUS] = 33,
-                   [YOKE_CL_PCI_DEVICE] = 34,
-                   [YOKE_CL_PCI_DOMAIN] = 50,
-                   [YOKE_CL_CC_MAJOR] = 75,
-                   [YOKE_CL_CC_MINOR] = 76,
-                   [YOKE_CL_MANAGED] = 83,
-                   [YOKE_CL_WAIT_VALUE] = YOKE_CL_UNSOURCED},
+    .attributes = {[YOKE_CUDALIKE_MAX_GROUP] = 1,
+                   [YOKE_CUDALIKE_GRID_X] = 5,
+                   [YOKE_CUDALIKE_GRID_Y] = 6,
+                   [YOKE_CUDALIKE_GRID_Z] = 7,
+                   [YOKE_CUDALIKE_LOCAL_MEMORY] = 8,
+                   [YOKE_CUDALIKE_SUBGROUP] = 10,
+                   [YOKE_CUDALIKE_COMPUTE_UNITS] = 16,
+                   [YOKE_CUDALIKE_INTEGRATED] = 18,
+                   [YOKE_CUDALIKE_PCI_BUS] = 33,
+                   [YOKE_CUDALIKE_PCI_DEVICE] = 34,
+                   [YOKE_CUDALIKE_PCI_DOMAIN] = 50,
+                   [YOKE_CUDALIKE_CC_MAJOR] = 75,
+                   [YOKE_CUDALIKE_CC_MINOR] = 76,
+                   [YOKE_CUDALIKE_MANAGED] = 83,
+                   [YOKE_CUDALIKE_WAIT_VALUE] = YOKE_CUDALIKE_UNSOURCED},
     .stream_flags = YOKE_CUDA_STREAM_NON_BLOCKING,
     .event_untimed_flags = YOKE_CUDA_EVENT_DISABLE_TIMING,
     .host_flags = YOKE_CUDA_HOST_PORTABLE | YOKE_CUDA_HOST_MAPPED,
     .managed_flags = YOKE_CUDA_MANAGED_GLOBAL,
-    .signal_flags = YOKE_CL_UNSOURCED,
-    .packing = YOKE_CL_PACK_CUDA,
+    .signal_flags = YOKE_CUDALIKE_UNSOURCED,
+    .packing = YOKE_CUDALIKE_PACK_CUDA,
     .accepts = accepts,
 };
 
 static void probe(yoke_probe_run_t *run)
 {
-    yoke_cl_probe(run, &flavour);
+    yoke_cudalike_probe(run, &flavour);
 }
 
 extern const yoke_backend_t yoke_backend_corex;

@@ -7,10 +7,10 @@
 
 #include "backends/cuda/cu.h"
 
-static const yoke_cl_flavour_t flavour;
-YOKE_CL_OPS(cuda, flavour, yoke_cu_error_name);
+static const yoke_cudalike_flavour_t flavour;
+YOKE_CUDALIKE_OPS(cuda, flavour, yoke_cu_error_name);
 
-static const yoke_cl_symbol_t symbols[] = {YOKE_CL_DRIVER_SYMBOLS("cu")};
+static const yoke_cudalike_symbol_t symbols[] = {YOKE_CUDALIKE_DRIVER_SYMBOLS("cu")};
 static const char *const libraries[] = {"libcuda.so.1", "libcuda.so", NULL};
 
 /* Iluvatar's CoreX has a libcuda.so.1 of its own. */
@@ -20,7 +20,7 @@ static bool accepts(const char *library, const char *first_name)
            strncmp(first_name, "Iluvatar", 8) != 0;
 }
 
-static const yoke_cl_flavour_t flavour = {
+static const yoke_cudalike_flavour_t flavour = {
     .ops = &yoke_cuda_ops,
     .index = 0,
     .library_key = "CUDA",
@@ -35,9 +35,9 @@ static const yoke_cl_flavour_t flavour = {
     .event_untimed_flags = YOKE_CUDA_EVENT_DISABLE_TIMING,
     .host_flags = YOKE_CUDA_HOST_PORTABLE | YOKE_CUDA_HOST_MAPPED,
     .managed_flags = YOKE_CUDA_MANAGED_GLOBAL,
-    .signal_flags = YOKE_CL_UNSOURCED,
+    .signal_flags = YOKE_CUDALIKE_UNSOURCED,
     .jit_log = true,
-    .packing = YOKE_CL_PACK_CUDA,
+    .packing = YOKE_CUDALIKE_PACK_CUDA,
     /* double and 64-bit atomics: every compute capability that a driver with
      * cuDevicePrimaryCtxRetain (CUDA 7) drives, 2.0 and on. */
     .capabilities = YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64,

@@ -7,14 +7,17 @@
 
 #include "backends/cudalike/cudalike.h"
 
-/* CUdevice_attribute, in the order of yoke_cl_key_t. */
+/* CUdevice_attribute, in the order of yoke_cudalike_key_t. */
 #define YOKE_CUDA_ATTRIBUTES                                                             \
     {                                                                                    \
-        [YOKE_CL_MAX_GROUP] = 1, [YOKE_CL_GRID_X] = 5, [YOKE_CL_GRID_Y] = 6,             \
-        [YOKE_CL_GRID_Z] = 7, [YOKE_CL_LOCAL_MEMORY] = 8, [YOKE_CL_SUBGROUP] = 10,       \
-        [YOKE_CL_COMPUTE_UNITS] = 16, [YOKE_CL_INTEGRATED] = 18, [YOKE_CL_PCI_BUS] = 33, \
-        [YOKE_CL_PCI_DEVICE] = 34, [YOKE_CL_PCI_DOMAIN] = 50, [YOKE_CL_CC_MAJOR] = 75,   \
-        [YOKE_CL_CC_MINOR] = 76, [YOKE_CL_MANAGED] = 83, [YOKE_CL_WAIT_VALUE] = 122      \
+        [YOKE_CUDALIKE_MAX_GROUP] = 1, [YOKE_CUDALIKE_GRID_X] = 5,                       \
+        [YOKE_CUDALIKE_GRID_Y] = 6, [YOKE_CUDALIKE_GRID_Z] = 7,                          \
+        [YOKE_CUDALIKE_LOCAL_MEMORY] = 8, [YOKE_CUDALIKE_SUBGROUP] = 10,                 \
+        [YOKE_CUDALIKE_COMPUTE_UNITS] = 16, [YOKE_CUDALIKE_INTEGRATED] = 18,             \
+        [YOKE_CUDALIKE_PCI_BUS] = 33, [YOKE_CUDALIKE_PCI_DEVICE] = 34,                   \
+        [YOKE_CUDALIKE_PCI_DOMAIN] = 50, [YOKE_CUDALIKE_CC_MAJOR] = 75,                  \
+        [YOKE_CUDALIKE_CC_MINOR] = 76, [YOKE_CUDALIKE_MANAGED] = 83,                     \
+        [YOKE_CUDALIKE_WAIT_VALUE] = 122                                                 \
     }
 
 enum {

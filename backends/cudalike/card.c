@@ -14,18 +14,19 @@
 #define SURE_GROUP 256u
 #define SURE_GROUPS 65535u
 
-int yoke_cl_attribute(const yoke_cl_flavour_t *flavour, const yoke_cl_api_t *api,
-                      yoke_cl_key_t key, int device, int otherwise)
+int yoke_cudalike_attribute(const yoke_cudalike_flavour_t *flavour,
+                            const yoke_cudalike_api_t *api, yoke_cudalike_key_t key,
+                            int device, int otherwise)
 {
     int value = -1;
-    if (api->attribute == NULL || flavour->attributes[key] == YOKE_CL_UNSOURCED ||
+    if (api->attribute == NULL || flavour->attributes[key] == YOKE_CUDALIKE_UNSOURCED ||
         api->attribute(&value, flavour->attributes[key], device) != 0 || value < 0)
         return otherwise;
     return value;
 }
 
-static void read_pci(const yoke_cl_flavour_t *flavour, const yoke_cl_api_t *api,
-                     int device, yoke_impl_info_t *info)
+static void read_pci(const yoke_cudalike_flavour_t *flavour,
+                     const yoke_cudalike_api_t *api, int device, yoke_impl_info_t *info)
 {
     char text[64] = "";
     if (api->pci_bus_id != NULL &&
@@ -34,9 +35,11 @@ static void read_pci(const yoke_cl_flavour_t *flavour, const yoke_cl_api_t *api,
         info->valid |= YOKE_INFO_PCI;
         return;
     }
-    int domain = yoke_cl_attribute(flavour, api, YOKE_CL_PCI_DOMAIN, device, -1);
-    int bus = yoke_cl_attribute(flavour, api, YOKE_CL_PCI_BUS, device, -1);
-    int slot = yoke_cl_attribute(flavour, api, YOKE_CL_PCI_DEVICE, device, -1);
+    int domain =
+        yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_PCI_DOMAIN, device, -1);
+    int bus = yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_PCI_BUS, device, -1);
+    int slot =
+        yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_PCI_DEVICE, device, -1);
     if (domain < 0 || bus < 0 || bus > 255 || slot < 0 || slot > 31)
         return;
     info->pci.valid = true;
@@ -46,8 +49,9 @@ static void read_pci(const yoke_cl_flavour_t *flavour, const yoke_cl_api_t *api,
     info->valid |= YOKE_INFO_PCI;
 }
 
-void yoke_cl_read_identity(const yoke_cl_flavour_t *flavour, const yoke_cl_api_t *api,
-                           int device, yoke_impl_info_t *info, char *name, size_t size)
+void yoke_cudalike_read_identity(const yoke_cudalike_flavour_t *flavour,
+                                 const yoke_cudalike_api_t *api, int device,
+                                 yoke_impl_info_t *info, char *name, size_t size)
 {
     static const uint8_t zero[16];
     uint8_t uuid[16] = {0};
@@ -75,9 +79,9 @@ void yoke_cl_read_identity(const yoke_cl_flavour_t *flavour, const yoke_cl_api_t
  * 792 bytes in the first and 1472 in the second; both fit with room. What is not an
  * architecture is dropped, should a layout move again.
  */
-static void read_gcn(const yoke_impl_runtime_t *runtime, yoke_cl_card_t *card)
+static void read_gcn(const yoke_impl_runtime_t *runtime, yoke_cudalike_card_t *card)
 {
-    const yoke_cl_flavour_t *flavour = runtime->flavour;
+    const yoke_cudalike_flavour_t *flavour = runtime->flavour;
     int (*ask)(void *, int) = runtime->api.properties_r0600;
     size_t offset = flavour->arch_offset_r0600, length = 0;
     _Alignas(16) char raw[8192] = {0};
@@ -97,60 +101,64 @@ static void read_gcn(const yoke_impl_runtime_t *runtime, yoke_cl_card_t *card)
     card->architecture[length] = '\0';
 }
 
-static void read_limits(const yoke_impl_runtime_t *runtime, yoke_cl_card_t *card)
+static void read_limits(const yoke_impl_runtime_t *runtime, yoke_cudalike_card_t *card)
 {
-    const yoke_cl_flavour_t *flavour = runtime->flavour;
-    const yoke_cl_api_t *api = &runtime->api;
+    const yoke_cudalike_flavour_t *flavour = runtime->flavour;
+    const yoke_cudalike_api_t *api = &runtime->api;
     yoke_impl_info_t *info = &card->info;
     int device = card->device;
-    int group = yoke_cl_attribute(flavour, api, YOKE_CL_MAX_GROUP, device, 0);
-    int lanes = yoke_cl_attribute(flavour, api, YOKE_CL_SUBGROUP, device, 0);
+    int group = yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_MAX_GROUP, device, 0);
+    int lanes = yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_SUBGROUP, device, 0);
     /* Numbers of a flavour may be of another version of its header: what cannot be is not
      * taken. In place of a limit that is not told stands what all such devices take. */
     info->max_group = group > 0 && group <= 65536 ? (uint32_t)group : SURE_GROUP;
     info->subgroup = lanes > 0 && lanes <= 128 ? (uint32_t)lanes : 0;
-    info->compute_units =
-        (uint32_t)yoke_cl_attribute(flavour, api, YOKE_CL_COMPUTE_UNITS, device, 0);
-    info->local_memory =
-        (uint64_t)yoke_cl_attribute(flavour, api, YOKE_CL_LOCAL_MEMORY, device, 0);
+    info->compute_units = (uint32_t)yoke_cudalike_attribute(
+        flavour, api, YOKE_CUDALIKE_COMPUTE_UNITS, device, 0);
+    info->local_memory = (uint64_t)yoke_cudalike_attribute(
+        flavour, api, YOKE_CUDALIKE_LOCAL_MEMORY, device, 0);
     for (int i = 0; i < 3; i++) {
-        int groups = yoke_cl_attribute(flavour, api, (yoke_cl_key_t)(YOKE_CL_GRID_X + i),
-                                       device, 0);
+        int groups = yoke_cudalike_attribute(
+            flavour, api, (yoke_cudalike_key_t)(YOKE_CUDALIKE_GRID_X + i), device, 0);
         info->max_groups[i] = groups > 0 ? (uint32_t)groups : SURE_GROUPS;
     }
     info->alignment = 1;
-    int major = yoke_cl_attribute(flavour, api, YOKE_CL_CC_MAJOR, device, 0);
-    int minor = yoke_cl_attribute(flavour, api, YOKE_CL_CC_MINOR, device, 0);
+    int major = yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_CC_MAJOR, device, 0);
+    int minor = yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_CC_MINOR, device, 0);
     if (flavour->unit != NULL && major > 0)
         snprintf(card->architecture, sizeof card->architecture, "%s%d%d", flavour->unit,
                  major, minor);
-    card->managed = yoke_cl_attribute(flavour, api, YOKE_CL_MANAGED, device, 0) > 0;
-    card->wait_value = yoke_cl_attribute(flavour, api, YOKE_CL_WAIT_VALUE, device, 0) > 0;
+    card->managed =
+        yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_MANAGED, device, 0) > 0;
+    card->wait_value =
+        yoke_cudalike_attribute(flavour, api, YOKE_CUDALIKE_WAIT_VALUE, device, 0) > 0;
 }
 
-static bool can_wait_value(const yoke_impl_runtime_t *runtime, const yoke_cl_card_t *card)
+static bool can_wait_value(const yoke_impl_runtime_t *runtime,
+                           const yoke_cudalike_card_t *card)
 {
-    const yoke_cl_api_t *api = &runtime->api;
+    const yoke_cudalike_api_t *api = &runtime->api;
     bool masked = api->wait_value_masked != NULL && api->signal_allocate != NULL &&
-                  runtime->flavour->signal_flags != YOKE_CL_UNSOURCED;
+                  runtime->flavour->signal_flags != YOKE_CUDALIKE_UNSOURCED;
     bool plain = api->wait_value != NULL && api->host_allocate != NULL &&
-                 runtime->flavour->host_flags != YOKE_CL_UNSOURCED;
+                 runtime->flavour->host_flags != YOKE_CUDALIKE_UNSOURCED;
     return card->wait_value && (masked || plain);
 }
 
-static uint64_t capabilities(yoke_impl_runtime_t *runtime, const yoke_cl_card_t *card)
+static uint64_t capabilities(yoke_impl_runtime_t *runtime,
+                             const yoke_cudalike_card_t *card)
 {
-    const yoke_cl_flavour_t *flavour = runtime->flavour;
-    const yoke_cl_api_t *api = &runtime->api;
+    const yoke_cudalike_flavour_t *flavour = runtime->flavour;
+    const yoke_cudalike_api_t *api = &runtime->api;
     uint64_t set = flavour->capabilities | YOKE_CAP_ADDRESS | YOKE_CAP_WRAP |
                    YOKE_CAP_FREE_MEMORY | YOKE_CAP_EXHAUSTS;
     bool modules = api->module_load != NULL && api->module_unload != NULL &&
                    api->module_function != NULL && api->launch != NULL;
-    if ((api->host_allocate != NULL && flavour->host_flags != YOKE_CL_UNSOURCED) ||
+    if ((api->host_allocate != NULL && flavour->host_flags != YOKE_CUDALIKE_UNSOURCED) ||
         api->host_allocate_plain != NULL)
         set |= YOKE_CAP_PINNED;
-    if (api->managed_allocate != NULL && flavour->managed_flags != YOKE_CL_UNSOURCED &&
-        card->managed)
+    if (api->managed_allocate != NULL &&
+        flavour->managed_flags != YOKE_CUDALIKE_UNSOURCED && card->managed)
         set |= YOKE_CAP_SHARED;
     if (api->copy_peer_contexts != NULL || api->copy_peer_devices != NULL)
         set |= YOKE_CAP_PEER;
@@ -175,12 +183,12 @@ static uint64_t capabilities(yoke_impl_runtime_t *runtime, const yoke_cl_card_t 
 }
 
 static void read_card(yoke_impl_runtime_t *runtime, uint32_t ordinal,
-                      yoke_cl_card_t *card)
+                      yoke_cudalike_card_t *card)
 {
-    const yoke_cl_flavour_t *flavour = runtime->flavour;
+    const yoke_cudalike_flavour_t *flavour = runtime->flavour;
     yoke_impl_info_t *info = &card->info;
-    yoke_cl_read_identity(flavour, &runtime->api, card->device, info, card->name,
-                          sizeof card->name);
+    yoke_cudalike_read_identity(flavour, &runtime->api, card->device, info, card->name,
+                                sizeof card->name);
     card->vendor = flavour->vendor;
     if (card->vendor == NULL && strncmp(card->name, "AMD ", 4) == 0)
         card->vendor = "AMD";
@@ -200,9 +208,9 @@ static void read_card(yoke_impl_runtime_t *runtime, uint32_t ordinal,
     (void)ordinal;
 }
 
-yoke_cl_card_t *yoke_cl_card(yoke_impl_runtime_t *runtime, uint32_t ordinal)
+yoke_cudalike_card_t *yoke_cudalike_card(yoke_impl_runtime_t *runtime, uint32_t ordinal)
 {
-    yoke_cl_card_t *card = &runtime->cards[ordinal];
+    yoke_cudalike_card_t *card = &runtime->cards[ordinal];
     int code = 0;
     pthread_mutex_lock(&runtime->lock);
     if (!card->known) {
@@ -216,19 +224,19 @@ yoke_cl_card_t *yoke_cl_card(yoke_impl_runtime_t *runtime, uint32_t ordinal)
     }
     pthread_mutex_unlock(&runtime->lock);
     if (code != 0) {
-        yoke_cl_fail(runtime, YOKE_CL_SLOT(device_get), code);
+        yoke_cudalike_fail(runtime, YOKE_CUDALIKE_SLOT(device_get), code);
         return NULL;
     }
     return card;
 }
 
-yoke_status_t yoke_cl_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
-                                  yoke_impl_info_t *out_info)
+yoke_status_t yoke_cudalike_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
+                                        yoke_impl_info_t *out_info)
 {
     if (ordinal >= runtime->count)
         return yoke_backend_fail_text(YOKE_ERR_NOT_FOUND, "%s: there is no device %u",
                                       runtime->flavour->ops->name, ordinal);
-    const yoke_cl_card_t *card = yoke_cl_card(runtime, ordinal);
+    const yoke_cudalike_card_t *card = yoke_cudalike_card(runtime, ordinal);
     if (card == NULL)
         return YOKE_ERR_SYSTEM;
     size_t size = out_info->struct_size;
@@ -238,8 +246,9 @@ yoke_status_t yoke_cl_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_device_find(yoke_impl_runtime_t *runtime,
-                                  const yoke_native_t *native, uint32_t *out_ordinal)
+yoke_status_t yoke_cudalike_device_find(yoke_impl_runtime_t *runtime,
+                                        const yoke_native_t *native,
+                                        uint32_t *out_ordinal)
 {
     intptr_t wanted = (intptr_t)native->handle;
     for (uint32_t i = 0; i < runtime->count; i++) {

@@ -17,37 +17,37 @@ static size_t shorten(const unsigned char *pattern, size_t size)
     return size;
 }
 
-static yoke_status_t fill_unit(yoke_impl_queue_t *queue, yoke_cl_address_t to,
+static yoke_status_t fill_unit(yoke_impl_queue_t *queue, yoke_cudalike_address_t to,
                                const unsigned char *unit, size_t unit_size, size_t count)
 {
     yoke_impl_device_t *device = queue->device;
-    const yoke_cl_api_t *api = device->api;
+    const yoke_cudalike_api_t *api = device->api;
     uint16_t half = 0;
     uint32_t word = 0;
     yoke_status_t status;
     memcpy(&half, unit, unit_size < sizeof half ? unit_size : sizeof half);
     memcpy(&word, unit, unit_size < sizeof word ? unit_size : sizeof word);
     if (unit_size == 1)
-        YOKE_CL_CALL(device, queue->pinned, fill8,
-                     api->fill8(to, *unit, count, queue->stream), status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, fill8,
+                           api->fill8(to, *unit, count, queue->stream), status);
     else if (unit_size == 2)
-        YOKE_CL_CALL(device, queue->pinned, fill16,
-                     api->fill16(to, half, count, queue->stream), status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, fill16,
+                           api->fill16(to, half, count, queue->stream), status);
     else
-        YOKE_CL_CALL(device, queue->pinned, fill32,
-                     api->fill32(to, word, count, queue->stream), status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, fill32,
+                           api->fill32(to, word, count, queue->stream), status);
     return status;
 }
 
 /* The longest unit of `size` bytes or less that the runtime fills with. */
-static size_t native_unit(const yoke_cl_api_t *api, size_t size)
+static size_t native_unit(const yoke_cudalike_api_t *api, size_t size)
 {
     if (size >= 4 && api->fill32 != NULL)
         return 4;
     return size >= 2 && api->fill16 != NULL ? 2 : 1;
 }
 
-static yoke_status_t fill_strided(yoke_impl_queue_t *queue, yoke_cl_address_t to,
+static yoke_status_t fill_strided(yoke_impl_queue_t *queue, yoke_cudalike_address_t to,
                                   const unsigned char *pattern, size_t pattern_size,
                                   size_t count)
 {
@@ -56,31 +56,31 @@ static yoke_status_t fill_strided(yoke_impl_queue_t *queue, yoke_cl_address_t to
     for (size_t at = 0; at < pattern_size && status == YOKE_OK; at += 4) {
         uint32_t word;
         memcpy(&word, pattern + at, sizeof word);
-        YOKE_CL_CALL(device, queue->pinned, fill32_strided,
-                     device->api->fill32_strided(to + at, pattern_size, word, 1, count,
-                                                 queue->stream),
-                     status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, fill32_strided,
+                           device->api->fill32_strided(to + at, pattern_size, word, 1,
+                                                       count, queue->stream),
+                           status);
     }
     return status;
 }
 
-static yoke_status_t copy_within(yoke_impl_queue_t *queue, yoke_cl_address_t to,
-                                 yoke_cl_address_t from, size_t size)
+static yoke_status_t copy_within(yoke_impl_queue_t *queue, yoke_cudalike_address_t to,
+                                 yoke_cudalike_address_t from, size_t size)
 {
     yoke_impl_device_t *device = queue->device;
-    const yoke_cl_api_t *api = device->api;
+    const yoke_cudalike_api_t *api = device->api;
     yoke_status_t status;
     if (api->copy != NULL)
-        YOKE_CL_CALL(device, queue->pinned, copy,
-                     api->copy(to, from, size, queue->stream), status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, copy,
+                           api->copy(to, from, size, queue->stream), status);
     else
-        YOKE_CL_CALL(device, queue->pinned, copy_kind,
-                     api->copy_kind(to, from, size, 4 /* by address */, queue->stream),
-                     status);
+        YOKE_CUDALIKE_CALL(
+            device, queue->pinned, copy_kind,
+            api->copy_kind(to, from, size, 4 /* by address */, queue->stream), status);
     return status;
 }
 
-static yoke_status_t fill_doubling(yoke_impl_queue_t *queue, yoke_cl_address_t to,
+static yoke_status_t fill_doubling(yoke_impl_queue_t *queue, yoke_cudalike_address_t to,
                                    const unsigned char *pattern, size_t pattern_size,
                                    size_t size)
 {
@@ -96,11 +96,11 @@ static yoke_status_t fill_doubling(yoke_impl_queue_t *queue, yoke_cl_address_t t
     return status;
 }
 
-yoke_status_t yoke_cl_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
-                           const void *pattern, size_t pattern_size, uint64_t size)
+yoke_status_t yoke_cudalike_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                                 const void *pattern, size_t pattern_size, uint64_t size)
 {
-    const yoke_cl_api_t *api = queue->device->api;
-    yoke_cl_address_t to = dst.buffer->address + dst.offset;
+    const yoke_cudalike_api_t *api = queue->device->api;
+    yoke_cudalike_address_t to = dst.buffer->address + dst.offset;
     size_t length = shorten(pattern, pattern_size);
     if (native_unit(api, length) == length)
         return fill_unit(queue, to, pattern, length, size / length);

@@ -31,7 +31,7 @@
 struct yoke_impl_gate {
     yoke_impl_device_t *device;
     atomic_uint *word; /* of the gate itself, or the vendor's memory */
-    yoke_cl_address_t address;
+    yoke_cudalike_address_t address;
     void *memory;
     bool signal_memory;
     atomic_uint own;
@@ -40,38 +40,39 @@ struct yoke_impl_gate {
 static yoke_status_t make_word(yoke_impl_gate_t *gate)
 {
     yoke_impl_device_t *device = gate->device;
-    const yoke_cl_api_t *api = device->api;
-    const yoke_cl_flavour_t *flavour = device->flavour;
+    const yoke_cudalike_api_t *api = device->api;
+    const yoke_cudalike_flavour_t *flavour = device->flavour;
     yoke_status_t status;
     gate->signal_memory = api->wait_value == NULL;
     if (gate->signal_memory)
-        YOKE_CL_CALL(
+        YOKE_CUDALIKE_CALL(
             device, false, signal_allocate,
             api->signal_allocate(&gate->memory, 8, (unsigned)flavour->signal_flags),
             status);
     else
-        YOKE_CL_CALL(device, false, host_allocate,
-                     api->host_allocate(&gate->memory, 64, (unsigned)flavour->host_flags),
-                     status);
+        YOKE_CUDALIKE_CALL(
+            device, false, host_allocate,
+            api->host_allocate(&gate->memory, 64, (unsigned)flavour->host_flags), status);
     if (status != YOKE_OK)
         return status;
     if (gate->memory == NULL)
         return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s:%u gave no memory for a gate",
                                       flavour->ops->name, device->ordinal);
     gate->word = gate->memory;
-    gate->address = (yoke_cl_address_t)gate->memory;
-    yoke_cl_address_t address = 0;
-    yoke_cl_scope_t scope;
+    gate->address = (yoke_cudalike_address_t)gate->memory;
+    yoke_cudalike_address_t address = 0;
+    yoke_cudalike_scope_t scope;
     if (!gate->signal_memory && api->host_device_address != NULL &&
-        yoke_cl_enter(device, &scope) == 0) {
+        yoke_cudalike_enter(device, &scope) == 0) {
         if (api->host_device_address(&address, gate->memory, 0) == 0 && address != 0)
             gate->address = address;
-        yoke_cl_leave(&scope);
+        yoke_cudalike_leave(&scope);
     }
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_gate_create(yoke_impl_device_t *device, yoke_impl_gate_t **out_gate)
+yoke_status_t yoke_cudalike_gate_create(yoke_impl_device_t *device,
+                                        yoke_impl_gate_t **out_gate)
 {
     if (!device->wait_value && device->api->host_call == NULL)
         return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
@@ -92,16 +93,16 @@ yoke_status_t yoke_cl_gate_create(yoke_impl_device_t *device, yoke_impl_gate_t *
     return YOKE_OK;
 }
 
-void yoke_cl_gate_destroy(yoke_impl_gate_t *gate)
+void yoke_cudalike_gate_destroy(yoke_impl_gate_t *gate)
 {
-    yoke_cl_scope_t scope;
-    if (gate->memory != NULL && yoke_cl_enter(gate->device, &scope) == 0) {
-        const yoke_cl_api_t *api = gate->device->api;
+    yoke_cudalike_scope_t scope;
+    if (gate->memory != NULL && yoke_cudalike_enter(gate->device, &scope) == 0) {
+        const yoke_cudalike_api_t *api = gate->device->api;
         if (gate->signal_memory)
-            (void)api->release((yoke_cl_address_t)gate->memory);
+            (void)api->release((yoke_cudalike_address_t)gate->memory);
         else
             (void)api->host_release(gate->memory);
-        yoke_cl_leave(&scope);
+        yoke_cudalike_leave(&scope);
     }
     free(gate);
 }
@@ -114,27 +115,28 @@ static void sleep_at_gate(void *context)
         syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
-yoke_status_t yoke_cl_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
+yoke_status_t yoke_cudalike_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
 {
     yoke_impl_device_t *device = queue->device;
-    const yoke_cl_api_t *api = device->api;
+    const yoke_cudalike_api_t *api = device->api;
     yoke_status_t status;
     if (gate->memory == NULL)
-        YOKE_CL_CALL(device, queue->pinned, host_call,
-                     api->host_call(queue->stream, sleep_at_gate, gate->word), status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, host_call,
+                           api->host_call(queue->stream, sleep_at_gate, gate->word),
+                           status);
     else if (gate->signal_memory)
-        YOKE_CL_CALL(device, queue->pinned, wait_value_masked,
-                     api->wait_value_masked(queue->stream, gate->address, 1,
-                                            WAIT_AT_LEAST, UINT32_MAX),
-                     status);
+        YOKE_CUDALIKE_CALL(device, queue->pinned, wait_value_masked,
+                           api->wait_value_masked(queue->stream, gate->address, 1,
+                                                  WAIT_AT_LEAST, UINT32_MAX),
+                           status);
     else
-        YOKE_CL_CALL(device, queue->pinned, wait_value,
-                     api->wait_value(queue->stream, gate->address, 1, WAIT_AT_LEAST),
-                     status);
+        YOKE_CUDALIKE_CALL(
+            device, queue->pinned, wait_value,
+            api->wait_value(queue->stream, gate->address, 1, WAIT_AT_LEAST), status);
     return status;
 }
 
-yoke_status_t yoke_cl_gate_open(yoke_impl_gate_t *gate)
+yoke_status_t yoke_cudalike_gate_open(yoke_impl_gate_t *gate)
 {
     atomic_store_explicit(gate->word, 1, memory_order_release);
     if (gate->memory == NULL)
@@ -142,7 +144,7 @@ yoke_status_t yoke_cl_gate_open(yoke_impl_gate_t *gate)
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_gate_reset(yoke_impl_gate_t *gate)
+yoke_status_t yoke_cudalike_gate_reset(yoke_impl_gate_t *gate)
 {
     atomic_store_explicit(gate->word, 0, memory_order_release);
     return YOKE_OK;

@@ -128,36 +128,37 @@ static yoke_status_t multiply(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *
     return code == 0 ? YOKE_OK : fail(loaded->blas, loaded->blas->name, code);
 }
 
-yoke_status_t yoke_cl_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *gemm)
+yoke_status_t yoke_cudalike_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *gemm)
 {
     yoke_impl_device_t *device = queue->device;
     yoke_gemm_column_t column;
-    yoke_cl_scope_t scope;
+    yoke_cudalike_scope_t scope;
     if (!yoke_gemm_to_column(gemm, gemm->a.buffer->address + gemm->a.offset,
                              gemm->b.buffer->address + gemm->b.offset,
                              gemm->c.buffer->address + gemm->c.offset, &column) ||
         !library_there(device))
         return YOKE_ERR_UNSUPPORTED;
     pthread_mutex_lock(&device->blas_lock); /* a handle has one stream at a time */
-    int code = yoke_cl_enter(device, &scope);
-    yoke_status_t status = code != 0 ? yoke_cl_fail(device->runtime, scope.slot, code)
-                                     : multiply(queue, gemm, &column);
+    int code = yoke_cudalike_enter(device, &scope);
+    yoke_status_t status = code != 0
+                               ? yoke_cudalike_fail(device->runtime, scope.slot, code)
+                               : multiply(queue, gemm, &column);
     if (code == 0)
-        yoke_cl_leave(&scope);
+        yoke_cudalike_leave(&scope);
     pthread_mutex_unlock(&device->blas_lock);
     return status;
 }
 
-const char *yoke_cl_gemm_library(yoke_impl_device_t *device)
+const char *yoke_cudalike_gemm_library(yoke_impl_device_t *device)
 {
-    yoke_cl_scope_t scope;
+    yoke_cudalike_scope_t scope;
     if (!library_there(device))
         return NULL;
     /* The version comes with a handle. */
     pthread_mutex_lock(&device->blas_lock);
-    if (yoke_cl_enter(device, &scope) == 0) {
+    if (yoke_cudalike_enter(device, &scope) == 0) {
         (void)need_handle(device);
-        yoke_cl_leave(&scope);
+        yoke_cudalike_leave(&scope);
     }
     pthread_mutex_unlock(&device->blas_lock);
     return device->runtime->blas.title;

@@ -11,8 +11,8 @@
 #define MAX_DEVICES 256
 #define MAX_SYMBOLS 96
 
-static void probe_device(yoke_probe_run_t *run, const yoke_cl_flavour_t *flavour,
-                         const yoke_cl_api_t *api, const char *library,
+static void probe_device(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *flavour,
+                         const yoke_cudalike_api_t *api, const char *library,
                          const char *version, int index)
 {
     yoke_record_t record;
@@ -28,41 +28,43 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cl_flavour_t *flavour
     if (api->device_get != NULL)
         code = api->device_get(&device, index);
     if (code == 0) {
-        yoke_cl_read_identity(flavour, api, device, &info, name, sizeof name);
+        yoke_cudalike_read_identity(flavour, api, device, &info, name, sizeof name);
         record.name = yoke_run_text(name, sizeof name);
         record.pci = info.pci;
         record.has_uuid = (info.valid & YOKE_INFO_UUID) != 0;
         memcpy(record.uuid, info.uuid, sizeof record.uuid);
         if ((info.valid & YOKE_INFO_MEMORY) != 0)
-            yoke_run_memory(&record, info.memory_total,
-                            yoke_cl_symbol_name(flavour, YOKE_CL_SLOT(total_memory)));
+            yoke_run_memory(
+                &record, info.memory_total,
+                yoke_cudalike_symbol_name(flavour, YOKE_CUDALIKE_SLOT(total_memory)));
         else
             record.memory_refused = api->total_memory != NULL;
-        record.integrated =
-            yoke_cl_attribute(flavour, api, YOKE_CL_INTEGRATED, device, 0) > 0;
+        record.integrated = yoke_cudalike_attribute(
+                                flavour, api, YOKE_CUDALIKE_INTEGRATED, device, 0) > 0;
     } else { /* a faulty card costs one device, never the vendor */
         record.health = yoke_strdup("faulty");
         yoke_run_code(run, "no device", library,
-                      yoke_cl_symbol_name(flavour, YOKE_CL_SLOT(device_get)), code, true,
-                      NULL);
+                      yoke_cudalike_symbol_name(flavour, YOKE_CUDALIKE_SLOT(device_get)),
+                      code, true, NULL);
     }
     yoke_run_put(run, &record);
 }
 
 /* Which call answered with which code, and how many devices there are. */
-static int count_devices(const yoke_cl_api_t *api, uint16_t *out_slot, int *out_count)
+static int count_devices(const yoke_cudalike_api_t *api, uint16_t *out_slot,
+                         int *out_count)
 {
-    *out_slot = YOKE_CL_SLOT(init);
+    *out_slot = YOKE_CUDALIKE_SLOT(init);
     int code = api->init != NULL ? api->init(0) : 0;
     if (code != 0)
         return code;
-    *out_slot = YOKE_CL_SLOT(device_count);
+    *out_slot = YOKE_CUDALIKE_SLOT(device_count);
     code = api->device_count(out_count);
-    return code == 0 && *out_count <= 0 ? YOKE_CL_NO_DEVICE : code;
+    return code == 0 && *out_count <= 0 ? YOKE_CUDALIKE_NO_DEVICE : code;
 }
 
-static bool is_ours(yoke_probe_run_t *run, const yoke_cl_flavour_t *flavour,
-                    const yoke_cl_api_t *api, const char *library)
+static bool is_ours(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *flavour,
+                    const yoke_cudalike_api_t *api, const char *library)
 {
     char name[256] = "";
     int device = 0;
@@ -78,16 +80,16 @@ static bool is_ours(yoke_probe_run_t *run, const yoke_cl_flavour_t *flavour,
     return false;
 }
 
-void yoke_cl_probe(yoke_probe_run_t *run, const yoke_cl_flavour_t *flavour)
+void yoke_cudalike_probe(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *flavour)
 {
-    yoke_cl_api_t api = {0};
+    yoke_cudalike_api_t api = {0};
     yoke_symbol_t symbols[MAX_SYMBOLS];
     yoke_library_t library;
     char version[32] = "";
     uint16_t slot = 0;
     int count = 0, number = 0;
     for (size_t i = 0; i < flavour->symbol_count && i < MAX_SYMBOLS; i++) {
-        const yoke_cl_symbol_t *row = &flavour->symbols[i];
+        const yoke_cudalike_symbol_t *row = &flavour->symbols[i];
         symbols[i] = (yoke_symbol_t){row->name, row->other, (char *)&api + row->slot,
                                      row->optional};
     }
@@ -95,18 +97,19 @@ void yoke_cl_probe(yoke_probe_run_t *run, const yoke_cl_flavour_t *flavour)
         return;
     int code = count_devices(&api, &slot, &count);
     if (code != 0) {
-        yoke_run_code(run, "no device", library.path, yoke_cl_symbol_name(flavour, slot),
-                      code, code != YOKE_CL_NO_DEVICE && code != YOKE_CL_INVALID_DEVICE,
-                      NULL);
+        yoke_run_code(
+            run, "no device", library.path, yoke_cudalike_symbol_name(flavour, slot),
+            code, code != YOKE_CUDALIKE_NO_DEVICE && code != YOKE_CUDALIKE_INVALID_DEVICE,
+            NULL);
         return;
     }
     if (!is_ours(run, flavour, &api, library.path))
         return;
     if (api.version != NULL && api.version(&number) == 0)
-        yoke_cl_show_version(flavour, number, version, sizeof version);
+        yoke_cudalike_show_version(flavour, number, version, sizeof version);
     for (int i = 0; i < count && i < MAX_DEVICES; i++)
         probe_device(run, flavour, &api, library.path, version, i);
     if (!run->has_finding)
-        yoke_run_say(run, "ok", library.path, yoke_cl_symbol_name(flavour, slot), false,
-                     "%d device%s", count, count == 1 ? "" : "s");
+        yoke_run_say(run, "ok", library.path, yoke_cudalike_symbol_name(flavour, slot),
+                     false, "%d device%s", count, count == 1 ? "" : "s");
 }

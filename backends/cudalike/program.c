@@ -25,7 +25,7 @@ enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_SIZE = 6 };
 
 static int load_module(yoke_impl_program_t *program, char *jit_log)
 {
-    const yoke_cl_api_t *api = program->device->api;
+    const yoke_cudalike_api_t *api = program->device->api;
     int options[2] = {JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE};
     void *values[2] = {jit_log, (void *)(uintptr_t)(JIT_LOG_SIZE - 1)};
     if (program->device->flavour->jit_log && api->module_load_log != NULL)
@@ -40,39 +40,40 @@ static yoke_status_t refuse_module(yoke_impl_program_t *program, int code,
                                    void *log_context)
 {
     const yoke_impl_device_t *device = program->device;
-    const char *call = yoke_cl_symbol_name(device->flavour, YOKE_CL_SLOT(module_load));
+    const char *call =
+        yoke_cudalike_symbol_name(device->flavour, YOKE_CUDALIKE_SLOT(module_load));
     const char *name = device->flavour->ops->error_name(code);
     char line[200];
     switch (code) {
-    case YOKE_CL_INVALID_IMAGE:
-    case YOKE_CL_INVALID_PTX:
-    case YOKE_CL_INVALID_SOURCE:
+    case YOKE_CUDALIKE_INVALID_IMAGE:
+    case YOKE_CUDALIKE_INVALID_PTX:
+    case YOKE_CUDALIKE_INVALID_SOURCE:
         snprintf(line, sizeof line, "%s: %s (%d)\n", call, name != NULL ? name : "",
                  code);
         log(log_context, line, strlen(line));
         if (jit_log[0] != '\0')
             log(log_context, jit_log, strlen(jit_log));
         return YOKE_ERR_BAD_INPUT;
-    case YOKE_CL_NO_BINARY:
-    case YOKE_CL_PTX_VERSION:
+    case YOKE_CUDALIKE_NO_BINARY:
+    case YOKE_CUDALIKE_PTX_VERSION:
         return yoke_backend_fail(device->flavour->ops, YOKE_ERR_UNSUPPORTED, call, code,
                                  jit_log[0] != '\0' ? jit_log
                                                     : "it is not for this device");
     default:
-        return yoke_cl_fail(device->runtime, YOKE_CL_SLOT(module_load), code);
+        return yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(module_load), code);
     }
 }
 
 static yoke_status_t load_code(yoke_impl_program_t *program, yoke_log_text_t log,
                                void *log_context)
 {
-    yoke_cl_scope_t scope;
+    yoke_cudalike_scope_t scope;
     char jit_log[JIT_LOG_SIZE] = "";
-    int code = yoke_cl_enter(program->device, &scope);
+    int code = yoke_cudalike_enter(program->device, &scope);
     if (code != 0)
-        return yoke_cl_fail(program->device->runtime, scope.slot, code);
+        return yoke_cudalike_fail(program->device->runtime, scope.slot, code);
     code = load_module(program, jit_log);
-    yoke_cl_leave(&scope);
+    yoke_cudalike_leave(&scope);
     jit_log[JIT_LOG_SIZE - 1] = '\0';
     if (code != 0)
         return refuse_module(program, code, jit_log, log, log_context);
@@ -111,10 +112,10 @@ static yoke_status_t make_code(yoke_impl_device_t *device,
                             source, log, log_context, out_code);
 }
 
-yoke_status_t yoke_cl_program_create(yoke_impl_device_t *device,
-                                     const yoke_impl_program_source_t *source,
-                                     yoke_log_text_t log, void *log_context,
-                                     yoke_impl_program_t **out_program)
+yoke_status_t yoke_cudalike_program_create(yoke_impl_device_t *device,
+                                           const yoke_impl_program_source_t *source,
+                                           yoke_log_text_t log, void *log_context,
+                                           yoke_impl_program_t **out_program)
 {
     if (device->api->module_load == NULL)
         return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED, "%s loads no programs",
@@ -135,48 +136,50 @@ yoke_status_t yoke_cl_program_create(yoke_impl_device_t *device,
     return YOKE_OK;
 }
 
-void yoke_cl_program_destroy(yoke_impl_program_t *program)
+void yoke_cudalike_program_destroy(yoke_impl_program_t *program)
 {
-    yoke_cl_scope_t scope;
-    if (yoke_cl_enter(program->device, &scope) == 0) {
+    yoke_cudalike_scope_t scope;
+    if (yoke_cudalike_enter(program->device, &scope) == 0) {
         (void)program->device->api->module_unload(program->module);
-        yoke_cl_leave(&scope);
+        yoke_cudalike_leave(&scope);
     }
     free(program->code.data);
     free(program);
 }
 
-yoke_status_t yoke_cl_program_binary(yoke_impl_program_t *program, const void **out_data,
-                                     size_t *out_size)
+yoke_status_t yoke_cudalike_program_binary(yoke_impl_program_t *program,
+                                           const void **out_data, size_t *out_size)
 {
     *out_data = program->code.data;
     *out_size = program->code.size;
     return YOKE_OK;
 }
 
-const char *yoke_cl_compiler_version(yoke_impl_device_t *device)
+const char *yoke_cudalike_compiler_version(yoke_impl_device_t *device)
 {
     return device->runtime->rtc.usable ? device->runtime->rtc.version : NULL;
 }
 
-yoke_status_t yoke_cl_kernel_create(yoke_impl_program_t *program, const char *name,
-                                    yoke_impl_kernel_t **out_kernel)
+yoke_status_t yoke_cudalike_kernel_create(yoke_impl_program_t *program, const char *name,
+                                          yoke_impl_kernel_t **out_kernel)
 {
     yoke_impl_device_t *device = program->device;
-    yoke_cl_scope_t scope;
+    yoke_cudalike_scope_t scope;
     void *function = NULL;
-    int code = yoke_cl_enter(device, &scope);
+    int code = yoke_cudalike_enter(device, &scope);
     if (code != 0)
-        return yoke_cl_fail(device->runtime, scope.slot, code);
+        return yoke_cudalike_fail(device->runtime, scope.slot, code);
     code = device->api->module_function(&function, program->module, name);
-    yoke_cl_leave(&scope);
-    if (code == YOKE_CL_NOT_FOUND)
+    yoke_cudalike_leave(&scope);
+    if (code == YOKE_CUDALIKE_NOT_FOUND)
         return yoke_backend_fail(
             device->flavour->ops, YOKE_ERR_NOT_FOUND,
-            yoke_cl_symbol_name(device->flavour, YOKE_CL_SLOT(module_function)), code,
-            name);
+            yoke_cudalike_symbol_name(device->flavour,
+                                      YOKE_CUDALIKE_SLOT(module_function)),
+            code, name);
     if (code != 0)
-        return yoke_cl_fail(device->runtime, YOKE_CL_SLOT(module_function), code);
+        return yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(module_function),
+                                  code);
     yoke_impl_kernel_t *kernel = calloc(1, sizeof *kernel);
     if (kernel == NULL)
         return yoke_fail_memory();
@@ -185,17 +188,17 @@ yoke_status_t yoke_cl_kernel_create(yoke_impl_program_t *program, const char *na
     return YOKE_OK;
 }
 
-void yoke_cl_kernel_destroy(yoke_impl_kernel_t *kernel)
+void yoke_cudalike_kernel_destroy(yoke_impl_kernel_t *kernel)
 {
     free(kernel);
 }
 
-yoke_status_t yoke_cl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
-                             const yoke_launch_t *launch,
-                             const yoke_argument_t *arguments, size_t count)
+yoke_status_t yoke_cudalike_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                                   const yoke_launch_t *launch,
+                                   const yoke_argument_t *arguments, size_t count)
 {
     const uint32_t *groups = launch->groups, *local = launch->local;
-    yoke_cl_address_t addresses[YOKE_MAX_ARGUMENTS];
+    yoke_cudalike_address_t addresses[YOKE_MAX_ARGUMENTS];
     void *parameters[YOKE_MAX_ARGUMENTS + 1];
     unsigned shared = 0;
     size_t n = 0;
@@ -217,10 +220,10 @@ yoke_status_t yoke_cl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kerne
         }
     }
     parameters[n] = NULL;
-    YOKE_CL_CALL(queue->device, queue->pinned, launch,
-                 queue->device->api->launch(kernel->function, groups[0], groups[1],
-                                            groups[2], local[0], local[1], local[2],
-                                            shared, queue->stream, parameters, NULL),
-                 status);
+    YOKE_CUDALIKE_CALL(queue->device, queue->pinned, launch,
+                       queue->device->api->launch(
+                           kernel->function, groups[0], groups[1], groups[2], local[0],
+                           local[1], local[2], shared, queue->stream, parameters, NULL),
+                       status);
     return status;
 }

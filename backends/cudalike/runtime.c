@@ -10,13 +10,14 @@
 
 #define MAX_DEVICES 1024
 
-const char *yoke_cl_resolve(const yoke_cl_flavour_t *flavour,
-                            const yoke_library_t *library, yoke_cl_api_t *out_api)
+const char *yoke_cudalike_resolve(const yoke_cudalike_flavour_t *flavour,
+                                  const yoke_library_t *library,
+                                  yoke_cudalike_api_t *out_api)
 {
     const char *missing = NULL;
     memset(out_api, 0, sizeof *out_api);
     for (size_t i = 0; i < flavour->symbol_count && missing == NULL; i++) {
-        const yoke_cl_symbol_t *row = &flavour->symbols[i];
+        const yoke_cudalike_symbol_t *row = &flavour->symbols[i];
         yoke_symbol_t symbol = {row->name, row->other, (char *)out_api + row->slot,
                                 row->optional};
         missing = yoke_library_resolve(library, &symbol, 1);
@@ -24,8 +25,8 @@ const char *yoke_cl_resolve(const yoke_cl_flavour_t *flavour,
     return missing;
 }
 
-void yoke_cl_show_version(const yoke_cl_flavour_t *flavour, int version, char *text,
-                          size_t size)
+void yoke_cudalike_show_version(const yoke_cudalike_flavour_t *flavour, int version,
+                                char *text, size_t size)
 {
     int patch;
     if (version <= 0) {
@@ -33,22 +34,23 @@ void yoke_cl_show_version(const yoke_cl_flavour_t *flavour, int version, char *t
         return;
     }
     switch (flavour->packing) {
-    case YOKE_CL_PACK_CUDA:
+    case YOKE_CUDALIKE_PACK_CUDA:
         snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
         break;
-    case YOKE_CL_PACK_HIP:
+    case YOKE_CUDALIKE_PACK_HIP:
         patch = version % 100000;
         snprintf(text, size, "%d.%d.%d", version / 10000000, version / 100000 % 100,
                  patch);
         break;
-    case YOKE_CL_PACK_MUSA:
+    case YOKE_CUDALIKE_PACK_MUSA:
         snprintf(text, size, "%d.%d.%d", version / 10000, version / 100 % 100,
                  version % 100);
         break;
     }
 }
 
-static yoke_status_t load(const yoke_cl_flavour_t *flavour, yoke_impl_runtime_t *runtime)
+static yoke_status_t load(const yoke_cudalike_flavour_t *flavour,
+                          yoke_impl_runtime_t *runtime)
 {
     char *problem = NULL;
     bool found = false;
@@ -61,7 +63,8 @@ static yoke_status_t load(const yoke_cl_flavour_t *flavour, yoke_impl_runtime_t 
         free(problem);
         return status;
     }
-    const char *missing = yoke_cl_resolve(flavour, &runtime->library, &runtime->api);
+    const char *missing =
+        yoke_cudalike_resolve(flavour, &runtime->library, &runtime->api);
     if (missing != NULL)
         status = yoke_backend_fail_text(
             YOKE_ERR_SYSTEM,
@@ -73,32 +76,32 @@ static yoke_status_t load(const yoke_cl_flavour_t *flavour, yoke_impl_runtime_t 
 /* 0 devices is no failure, however the runtime says it. */
 static yoke_status_t start(yoke_impl_runtime_t *runtime)
 {
-    const yoke_cl_api_t *api = &runtime->api;
+    const yoke_cudalike_api_t *api = &runtime->api;
     int count = 0, version = 0;
-    uint16_t slot = YOKE_CL_SLOT(init);
+    uint16_t slot = YOKE_CUDALIKE_SLOT(init);
     int code = api->init != NULL ? api->init(0) : 0;
     if (code == 0) {
-        slot = YOKE_CL_SLOT(device_count);
+        slot = YOKE_CUDALIKE_SLOT(device_count);
         code = api->device_count(&count);
     }
-    if (code == YOKE_CL_NO_DEVICE) {
+    if (code == YOKE_CUDALIKE_NO_DEVICE) {
         code = 0;
         count = 0;
     }
     if (code != 0)
-        return yoke_cl_fail(runtime, slot, code);
+        return yoke_cudalike_fail(runtime, slot, code);
     runtime->count =
         count < 0 ? 0 : (uint32_t)(count > MAX_DEVICES ? MAX_DEVICES : count);
     if (api->version != NULL && api->version(&version) == 0)
-        yoke_cl_show_version(runtime->flavour, version, runtime->version,
-                             sizeof runtime->version);
+        yoke_cudalike_show_version(runtime->flavour, version, runtime->version,
+                                   sizeof runtime->version);
     runtime->cards = calloc(runtime->count + 1u, sizeof *runtime->cards);
     return runtime->cards != NULL ? YOKE_OK : yoke_fail_memory();
 }
 
 static yoke_status_t check_ours(yoke_impl_runtime_t *runtime)
 {
-    const yoke_cl_flavour_t *flavour = runtime->flavour;
+    const yoke_cudalike_flavour_t *flavour = runtime->flavour;
     char name[256] = "";
     int device = 0;
     if (flavour->accepts == NULL)
@@ -114,8 +117,8 @@ static yoke_status_t check_ours(yoke_impl_runtime_t *runtime)
         runtime->library.path, name[0] != '\0' ? "; its first device is " : "", name);
 }
 
-yoke_status_t yoke_cl_open(const yoke_cl_flavour_t *flavour,
-                           yoke_impl_runtime_t **out_runtime)
+yoke_status_t yoke_cudalike_open(const yoke_cudalike_flavour_t *flavour,
+                                 yoke_impl_runtime_t **out_runtime)
 {
     yoke_impl_runtime_t *runtime = calloc(1, sizeof *runtime);
     if (runtime == NULL)
@@ -138,7 +141,8 @@ yoke_status_t yoke_cl_open(const yoke_cl_flavour_t *flavour,
     return status;
 }
 
-yoke_status_t yoke_cl_device_count(yoke_impl_runtime_t *runtime, uint32_t *out_count)
+yoke_status_t yoke_cudalike_device_count(yoke_impl_runtime_t *runtime,
+                                         uint32_t *out_count)
 {
     *out_count = runtime->count;
     return YOKE_OK;

@@ -9,13 +9,13 @@
 #include "backends/hip/hip.h"
 #include "backends/hip/live.h"
 
-static const yoke_cl_flavour_t flavour;
-YOKE_CL_OPS(dtk, flavour, yoke_hip_error_name);
+static const yoke_cudalike_flavour_t flavour;
+YOKE_CUDALIKE_OPS(dtk, flavour, yoke_hip_error_name);
 
-static const yoke_cl_symbol_t symbols[] = {YOKE_CL_HIP_SYMBOLS};
+static const yoke_cudalike_symbol_t symbols[] = {YOKE_CUDALIKE_HIP_SYMBOLS};
 static const char *const libraries[] = {"libgalaxyhip.so.5", "libgalaxyhip.so", NULL};
 
-static const yoke_cl_flavour_t flavour = {
+static const yoke_cudalike_flavour_t flavour = {
     .ops = &yoke_dtk_ops,
     .index = 2,
     .library_key = "DTK",
@@ -24,29 +24,29 @@ static const yoke_cl_flavour_t flavour = {
     .symbol_count = sizeof symbols / sizeof *symbols,
     .vendor = "Hygon",
     .contexts = false,
-    .attributes = {[YOKE_CL_MAX_GROUP] = 0,
-                   [YOKE_CL_GRID_X] = 4,
-                   [YOKE_CL_GRID_Y] = 5,
-                   [YOKE_CL_GRID_Z] = 6,
-                   [YOKE_CL_LOCAL_MEMORY] = 7,
-                   [YOKE_CL_SUBGROUP] = 9,
-                   [YOKE_CL_COMPUTE_UNITS] = 14,
-                   [YOKE_CL_INTEGRATED] = 25,
-                   [YOKE_CL_PCI_BUS] = 21,
-                   [YOKE_CL_PCI_DEVICE] = 22,
-                   [YOKE_CL_PCI_DOMAIN] = YOKE_CL_UNSOURCED,
-                   [YOKE_CL_CC_MAJOR] = 18,
-                   [YOKE_CL_CC_MINOR] = 19,
-                   [YOKE_CL_MANAGED] = 47,
+    .attributes = {[YOKE_CUDALIKE_MAX_GROUP] = 0,
+                   [YOKE_CUDALIKE_GRID_X] = 4,
+                   [YOKE_CUDALIKE_GRID_Y] = 5,
+                   [YOKE_CUDALIKE_GRID_Z] = 6,
+                   [YOKE_CUDALIKE_LOCAL_MEMORY] = 7,
+                   [YOKE_CUDALIKE_SUBGROUP] = 9,
+                   [YOKE_CUDALIKE_COMPUTE_UNITS] = 14,
+                   [YOKE_CUDALIKE_INTEGRATED] = 25,
+                   [YOKE_CUDALIKE_PCI_BUS] = 21,
+                   [YOKE_CUDALIKE_PCI_DEVICE] = 22,
+                   [YOKE_CUDALIKE_PCI_DOMAIN] = YOKE_CUDALIKE_UNSOURCED,
+                   [YOKE_CUDALIKE_CC_MAJOR] = 18,
+                   [YOKE_CUDALIKE_CC_MINOR] = 19,
+                   [YOKE_CUDALIKE_MANAGED] = 47,
                    /* its legacy value is sourced, that its signal memory works is not */
-                   [YOKE_CL_WAIT_VALUE] = YOKE_CL_UNSOURCED},
+                   [YOKE_CUDALIKE_WAIT_VALUE] = YOKE_CUDALIKE_UNSOURCED},
     .stream_flags = YOKE_HIP_STREAM_NON_BLOCKING,
     .event_untimed_flags = YOKE_HIP_EVENT_DISABLE_TIMING,
     .host_flags = YOKE_HIP_HOST_PORTABLE | YOKE_HIP_HOST_MAPPED,
     .managed_flags = YOKE_HIP_MANAGED_GLOBAL,
-    .signal_flags = YOKE_CL_UNSOURCED,
+    .signal_flags = YOKE_CUDALIKE_UNSOURCED,
     .arch_offset = YOKE_HIP_ARCH_OFFSET,
-    .packing = YOKE_CL_PACK_HIP,
+    .packing = YOKE_CUDALIKE_PACK_HIP,
     .capabilities = YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64,
     .dialect = YOKE_DIALECT_HIP,
     .rtc = &yoke_rtc_hiprtc,
@@ -55,7 +55,7 @@ static const yoke_cl_flavour_t flavour = {
 
 static void probe(yoke_probe_run_t *run)
 {
-    yoke_cl_probe(run, &flavour);
+    yoke_cudalike_probe(run, &flavour);
 }
 
 extern const yoke_backend_t yoke_backend_dtk;

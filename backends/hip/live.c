@@ -4,14 +4,14 @@
 
 #include "backends/hip/hip.h"
 
-static const yoke_cl_flavour_t flavour;
-YOKE_CL_OPS(hip, flavour, yoke_hip_error_name);
+static const yoke_cudalike_flavour_t flavour;
+YOKE_CUDALIKE_OPS(hip, flavour, yoke_hip_error_name);
 
-static const yoke_cl_symbol_t symbols[] = {YOKE_CL_HIP_SYMBOLS};
+static const yoke_cudalike_symbol_t symbols[] = {YOKE_CUDALIKE_HIP_SYMBOLS};
 static const char *const libraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                         "libamdhip64.so.5", "libamdhip64.so", NULL};
 
-static const yoke_cl_flavour_t flavour = {
+static const yoke_cudalike_flavour_t flavour = {
     .ops = &yoke_hip_ops,
     .index = 1,
     .library_key = "HIP",
@@ -27,7 +27,7 @@ static const yoke_cl_flavour_t flavour = {
     .signal_flags = YOKE_HIP_SIGNAL_MEMORY,
     .arch_offset = YOKE_HIP_ARCH_OFFSET,
     .arch_offset_r0600 = YOKE_HIP_ARCH_OFFSET_R0600,
-    .packing = YOKE_CL_PACK_HIP,
+    .packing = YOKE_CUDALIKE_PACK_HIP,
     .capabilities = YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64,
     .dialect = YOKE_DIALECT_HIP,
     .rtc = &yoke_rtc_hiprtc,

@@ -9,11 +9,14 @@
 
 #define YOKE_HIP_ATTRIBUTES                                                              \
     {                                                                                    \
-        [YOKE_CL_MAX_GROUP] = 56, [YOKE_CL_GRID_X] = 29, [YOKE_CL_GRID_Y] = 30,          \
-        [YOKE_CL_GRID_Z] = 31, [YOKE_CL_LOCAL_MEMORY] = 74, [YOKE_CL_SUBGROUP] = 87,     \
-        [YOKE_CL_COMPUTE_UNITS] = 63, [YOKE_CL_INTEGRATED] = 16, [YOKE_CL_PCI_BUS] = 67, \
-        [YOKE_CL_PCI_DEVICE] = 68, [YOKE_CL_PCI_DOMAIN] = 69, [YOKE_CL_CC_MAJOR] = 23,   \
-        [YOKE_CL_CC_MINOR] = 61, [YOKE_CL_MANAGED] = 24, [YOKE_CL_WAIT_VALUE] = 10013    \
+        [YOKE_CUDALIKE_MAX_GROUP] = 56, [YOKE_CUDALIKE_GRID_X] = 29,                     \
+        [YOKE_CUDALIKE_GRID_Y] = 30, [YOKE_CUDALIKE_GRID_Z] = 31,                        \
+        [YOKE_CUDALIKE_LOCAL_MEMORY] = 74, [YOKE_CUDALIKE_SUBGROUP] = 87,                \
+        [YOKE_CUDALIKE_COMPUTE_UNITS] = 63, [YOKE_CUDALIKE_INTEGRATED] = 16,             \
+        [YOKE_CUDALIKE_PCI_BUS] = 67, [YOKE_CUDALIKE_PCI_DEVICE] = 68,                   \
+        [YOKE_CUDALIKE_PCI_DOMAIN] = 69, [YOKE_CUDALIKE_CC_MAJOR] = 23,                  \
+        [YOKE_CUDALIKE_CC_MINOR] = 61, [YOKE_CUDALIKE_MANAGED] = 24,                     \
+        [YOKE_CUDALIKE_WAIT_VALUE] = 10013                                               \
     }
 
 enum {

@@ -15,7 +15,7 @@
  */
 #include "backends/cudalike/cudalike.h"
 
-static const yoke_cl_flavour_t flavour;
+static const yoke_cudalike_flavour_t flavour;
 
 #define CODE(name, value)                                                                \
     case value:                                                                          \
@@ -78,22 +78,22 @@ static const char *error_name(int64_t code)
     }
 }
 
-YOKE_CL_OPS(maca, flavour, error_name);
+YOKE_CUDALIKE_OPS(maca, flavour, error_name);
 
-static const yoke_cl_symbol_t symbols[] = {
-    YOKE_CL_MERGED_SYMBOLS("mc"),
-    YOKE_CL_NEED(host_allocate, "mcMallocHost", NULL),
-    YOKE_CL_NEED(host_release, "mcFreeHost", NULL),
-    YOKE_CL_NEED(fill8, "mcMemsetD8Async",
-                 "mcMemsetAsync"), /* (address, byte, size, s) */
-    YOKE_CL_MAY(fill32, "mcMemsetD32Async", NULL),
+static const yoke_cudalike_symbol_t symbols[] = {
+    YOKE_CUDALIKE_MERGED_SYMBOLS("mc"),
+    YOKE_CUDALIKE_NEED(host_allocate, "mcMallocHost", NULL),
+    YOKE_CUDALIKE_NEED(host_release, "mcFreeHost", NULL),
+    YOKE_CUDALIKE_NEED(fill8, "mcMemsetD8Async",
+                       "mcMemsetAsync"), /* (address, byte, size, s) */
+    YOKE_CUDALIKE_MAY(fill32, "mcMemsetD32Async", NULL),
 };
 static const char *const libraries[] = {"libmcruntime.so",
                                         "/opt/maca/lib/libmcruntime.so", NULL};
 
-#define NONE YOKE_CL_UNSOURCED
+#define NONE YOKE_CUDALIKE_UNSOURCED
 
-static const yoke_cl_flavour_t flavour = {
+static const yoke_cudalike_flavour_t flavour = {
     .ops = &yoke_maca_ops,
     .index = 4,
     .library_key = "MACA",
@@ -107,9 +107,9 @@ static const yoke_cl_flavour_t flavour = {
     .stream_flags = 1,
     .event_untimed_flags = 2,
     .host_flags = 0,
-    .managed_flags = YOKE_CL_UNSOURCED,
-    .signal_flags = YOKE_CL_UNSOURCED,
-    .packing = YOKE_CL_PACK_HIP,
+    .managed_flags = YOKE_CUDALIKE_UNSOURCED,
+    .signal_flags = YOKE_CUDALIKE_UNSOURCED,
+    .packing = YOKE_CUDALIKE_PACK_HIP,
     .dialect = YOKE_DIALECT_HIP, /* CUDA C++ by Clang, with Clang's options */
     .rtc = &yoke_rtc_mcrtc,
     .blas = NULL, /* no public source for the numbers of mcBLAS */
@@ -117,7 +117,7 @@ static const yoke_cl_flavour_t flavour = {
 
 static void probe(yoke_probe_run_t *run)
 {
-    yoke_cl_probe(run, &flavour);
+    yoke_cudalike_probe(run, &flavour);
 }
 
 extern const yoke_backend_t yoke_backend_maca;

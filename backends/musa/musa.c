@@ -13,7 +13,7 @@
  */
 #include "backends/cudalike/cudalike.h"
 
-static const yoke_cl_flavour_t flavour;
+static const yoke_cudalike_flavour_t flavour;
 
 #define CODE(name, value)                                                                \
     case value:                                                                          \
@@ -67,13 +67,13 @@ static const char *error_name(int64_t code)
     }
 }
 
-YOKE_CL_OPS(musa, flavour, error_name);
+YOKE_CUDALIKE_OPS(musa, flavour, error_name);
 
-static const yoke_cl_symbol_t symbols[] = {YOKE_CL_DRIVER_SYMBOLS("mu")};
+static const yoke_cudalike_symbol_t symbols[] = {YOKE_CUDALIKE_DRIVER_SYMBOLS("mu")};
 static const char *const libraries[] = {"libmusa.so.1", "libmusa.so.4", "libmusa.so",
                                         NULL};
 
-static const yoke_cl_flavour_t flavour = {
+static const yoke_cudalike_flavour_t flavour = {
     .ops = &yoke_musa_ops,
     .index = 3,
     .library_key = "MUSA",
@@ -83,27 +83,27 @@ static const yoke_cl_flavour_t flavour = {
     .vendor = "Moore Threads",
     .unit = "mp_", /* "mp_31": the SDK's names of architectures */
     .contexts = true,
-    .attributes = {[YOKE_CL_MAX_GROUP] = 1,
-                   [YOKE_CL_GRID_X] = 5,
-                   [YOKE_CL_GRID_Y] = 6,
-                   [YOKE_CL_GRID_Z] = 7,
-                   [YOKE_CL_LOCAL_MEMORY] = 8,
-                   [YOKE_CL_SUBGROUP] = 10,
-                   [YOKE_CL_COMPUTE_UNITS] = 16,
-                   [YOKE_CL_INTEGRATED] = 18,
-                   [YOKE_CL_PCI_BUS] = 33,
-                   [YOKE_CL_PCI_DEVICE] = 34,
-                   [YOKE_CL_PCI_DOMAIN] = 50,
-                   [YOKE_CL_CC_MAJOR] = 75,
-                   [YOKE_CL_CC_MINOR] = 76,
-                   [YOKE_CL_MANAGED] = 83,
-                   [YOKE_CL_WAIT_VALUE] = YOKE_CL_UNSOURCED},
+    .attributes = {[YOKE_CUDALIKE_MAX_GROUP] = 1,
+                   [YOKE_CUDALIKE_GRID_X] = 5,
+                   [YOKE_CUDALIKE_GRID_Y] = 6,
+                   [YOKE_CUDALIKE_GRID_Z] = 7,
+                   [YOKE_CUDALIKE_LOCAL_MEMORY] = 8,
+                   [YOKE_CUDALIKE_SUBGROUP] = 10,
+                   [YOKE_CUDALIKE_COMPUTE_UNITS] = 16,
+                   [YOKE_CUDALIKE_INTEGRATED] = 18,
+                   [YOKE_CUDALIKE_PCI_BUS] = 33,
+                   [YOKE_CUDALIKE_PCI_DEVICE] = 34,
+                   [YOKE_CUDALIKE_PCI_DOMAIN] = 50,
+                   [YOKE_CUDALIKE_CC_MAJOR] = 75,
+                   [YOKE_CUDALIKE_CC_MINOR] = 76,
+                   [YOKE_CUDALIKE_MANAGED] = 83,
+                   [YOKE_CUDALIKE_WAIT_VALUE] = YOKE_CUDALIKE_UNSOURCED},
     .stream_flags = 0,
-    .event_untimed_flags = YOKE_CL_UNSOURCED,
-    .host_flags = YOKE_CL_UNSOURCED,
-    .managed_flags = YOKE_CL_UNSOURCED,
-    .signal_flags = YOKE_CL_UNSOURCED,
-    .packing = YOKE_CL_PACK_MUSA,
+    .event_untimed_flags = YOKE_CUDALIKE_UNSOURCED,
+    .host_flags = YOKE_CUDALIKE_UNSOURCED,
+    .managed_flags = YOKE_CUDALIKE_UNSOURCED,
+    .signal_flags = YOKE_CUDALIKE_UNSOURCED,
+    .packing = YOKE_CUDALIKE_PACK_MUSA,
     .dialect = YOKE_DIALECT_HIP, /* CUDA C++ by Clang, with Clang's options */
     .rtc = &yoke_rtc_mtrtc,
     .blas = NULL, /* no public source for the numbers of muBLAS */
@@ -111,7 +111,7 @@ static const yoke_cl_flavour_t flavour = {
 
 static void probe(yoke_probe_run_t *run)
 {
-    yoke_cl_probe(run, &flavour);
+    yoke_cudalike_probe(run, &flavour);
 }
 
 extern const yoke_backend_t yoke_backend_musa;
