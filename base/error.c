@@ -10,6 +10,7 @@
 #define MESSAGE_SIZE 4096
 
 static _Thread_local char last_error[MESSAGE_SIZE];
+static _Thread_local int quiet_depth;
 static _Thread_local uint64_t fail_count;
 static yoke_log_sink_t current_sink;
 static void *current_context;
@@ -126,8 +127,13 @@ yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
 {
     vsnprintf(last_error, sizeof last_error, format, args);
     fail_count++;
-    emit(YOKE_LOG_ERROR, last_error);
+    emit(quiet_depth > 0 ? YOKE_LOG_DEBUG : YOKE_LOG_ERROR, last_error);
     return status;
+}
+
+void yoke_fail_quiet(bool quiet)
+{
+    quiet_depth += quiet ? 1 : -1;
 }
 
 uint64_t yoke_fail_count(void)

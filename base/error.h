@@ -3,6 +3,7 @@
 #define YOKE_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "yoke/status.h"
 
@@ -14,6 +15,9 @@ yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
 /** Number of failures recorded on this thread so far: tells whether a message is still
  *  the last. */
 uint64_t yoke_fail_count(void);
+/** While this thread is quiet (calls nest), failures are recorded and not logged: for
+ * those who try one way and then another. */
+void yoke_fail_quiet(bool quiet);
 /** yoke_fail() for a failed allocation. */
 yoke_status_t yoke_fail_memory(void);
 

@@ -333,6 +333,18 @@ static void *buffer_native(yoke_impl_buffer_t *buffer)
     return buffer->address;
 }
 
+static yoke_status_t with_current(yoke_impl_device_t *device, void (*function)(void *),
+                                  void *context)
+{
+    yoke_ascend_scope_t scope;
+    int code = yoke_ascend_enter(device, &scope);
+    if (code != YOKE_ACL_SUCCESS)
+        return yoke_ascend_check(device->runtime, "aclrtSetCurrentContext", code);
+    function(context);
+    yoke_ascend_leave(device, &scope);
+    return YOKE_OK;
+}
+
 static void *queue_native(yoke_impl_queue_t *queue)
 {
     return queue->stream;
@@ -393,4 +405,5 @@ const yoke_backend_ops_t yoke_ascend_ops = {
     .gemm = yoke_ascend_gemm,
     .gemm_library = yoke_ascend_gemm_library,
     .reduce = yoke_ascend_reduce,
+    .with_current = with_current,
 };

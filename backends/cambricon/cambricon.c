@@ -359,6 +359,18 @@ static void *buffer_native(yoke_impl_buffer_t *buffer)
     return buffer->address;
 }
 
+static yoke_status_t with_current(yoke_impl_device_t *device, void (*function)(void *),
+                                  void *context)
+{
+    yoke_cambricon_scope_t scope;
+    int code = yoke_cambricon_enter(device, &scope);
+    if (code != YOKE_CNRT_SUCCESS)
+        return yoke_cambricon_check(device->runtime, "cnrtSetDevice", code);
+    function(context);
+    yoke_cambricon_leave(device, &scope);
+    return YOKE_OK;
+}
+
 static void *queue_native(yoke_impl_queue_t *queue)
 {
     return queue->queue;
@@ -415,4 +427,5 @@ const yoke_backend_ops_t yoke_cambricon_ops = {
     .queue_native = queue_native,
     .event_native = event_native,
     .buffer_native = buffer_native,
+    .with_current = with_current,
 };
