@@ -10,7 +10,7 @@ add_library(yoke SHARED
   $<TARGET_OBJECTS:yoke_hal>
   $<TARGET_OBJECTS:yoke_backends>)
 target_link_libraries(yoke PRIVATE PkgConfig::JANSSON PkgConfig::HWLOC Threads::Threads
-                      ${CMAKE_DL_LIBS})
+                      ${CMAKE_DL_LIBS} m)
 
 add_library(yoke_plan SHARED
   $<TARGET_OBJECTS:yoke_costmodel>
