@@ -32,7 +32,7 @@ static yoke_impl_buffer_t *new_buffer(yoke_impl_device_t *device, uint64_t size)
 static yoke_status_t make_usm(yoke_impl_buffer_t *buffer, uint32_t kind)
 {
     const yoke_impl_device_t *device = buffer->device;
-    const yoke_cl_usm_t *usm = &device->slot->usm_calls;
+    const yoke_ocl_usm_t *usm = &device->slot->usm_calls;
     int32_t code = YOKE_CL_SUCCESS;
     const char *call = "clDeviceMemAllocINTEL";
     void *pointer = NULL;
@@ -48,7 +48,7 @@ static yoke_status_t make_usm(yoke_impl_buffer_t *buffer, uint32_t kind)
                               0, &code);
     }
     if (pointer == NULL || code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail_memory(
+        return yoke_ocl_fail_memory(
             call, code != YOKE_CL_SUCCESS ? code : YOKE_CL_OUT_OF_RESOURCES);
     buffer->pointer = pointer;
     buffer->usm = true;
@@ -76,7 +76,8 @@ static yoke_status_t make_memory(yoke_impl_buffer_t *buffer, uint64_t flags)
     int32_t code = YOKE_CL_SUCCESS;
     buffer->memory = buffer->device->cl->work.create_buffer(
         buffer->context, flags | YOKE_CL_MEM_READ_WRITE, buffer->size, NULL, &code);
-    return buffer->memory != NULL ? YOKE_OK : yoke_cl_fail_memory("clCreateBuffer", code);
+    return buffer->memory != NULL ? YOKE_OK
+                                  : yoke_ocl_fail_memory("clCreateBuffer", code);
 }
 
 static yoke_status_t make_mapped(yoke_impl_buffer_t *buffer)
@@ -95,13 +96,13 @@ static yoke_status_t make_mapped(yoke_impl_buffer_t *buffer)
     if (buffer->pointer != NULL)
         return YOKE_OK;
     device->cl->release_memory(buffer->memory);
-    return yoke_cl_fail_memory("clEnqueueMapBuffer", code);
+    return yoke_ocl_fail_memory("clEnqueueMapBuffer", code);
 }
 
-yoke_status_t yoke_cl_buffer_create(yoke_impl_device_t *device, uint32_t kind,
-                                    uint64_t size, yoke_impl_buffer_t **out_buffer)
+yoke_status_t yoke_ocl_buffer_create(yoke_impl_device_t *device, uint32_t kind,
+                                     uint64_t size, yoke_impl_buffer_t **out_buffer)
 {
-    const yoke_cl_slot_t *slot = device->slot;
+    const yoke_ocl_slot_t *slot = device->slot;
     yoke_status_t status;
     if (kind > YOKE_MEMORY_SHARED ||
         (kind == YOKE_MEMORY_SHARED && !slot->usm_shared && !slot->svm))
@@ -145,7 +146,7 @@ static bool is_usm(const yoke_impl_device_t *device, const void *handle, bool *o
 
 static yoke_status_t take_memory(yoke_impl_buffer_t *buffer, yoke_cl_memory_t memory)
 {
-    const yoke_cl_live_t *cl = buffer->device->cl;
+    const yoke_ocl_live_t *cl = buffer->device->cl;
     yoke_cl_context_t context = NULL;
     size_t size = 0, origin = 0;
     int32_t code =
@@ -158,7 +159,7 @@ static yoke_status_t take_memory(yoke_impl_buffer_t *buffer, yoke_cl_memory_t me
     if (code == YOKE_CL_SUCCESS && buffer->whole != NULL)
         code = cl->memory_info(memory, YOKE_CL_MEM_OFFSET, sizeof origin, &origin, NULL);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetMemObjectInfo", code);
+        return yoke_ocl_fail("clGetMemObjectInfo", code);
     if (context != buffer->context)
         return yoke_backend_fail_text(
             YOKE_ERR_UNREACHABLE,
@@ -173,8 +174,9 @@ static yoke_status_t take_memory(yoke_impl_buffer_t *buffer, yoke_cl_memory_t me
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_buffer_wrap(yoke_impl_device_t *device, uint32_t kind, void *handle,
-                                  uint64_t size, yoke_impl_buffer_t **out_buffer)
+yoke_status_t yoke_ocl_buffer_wrap(yoke_impl_device_t *device, uint32_t kind,
+                                   void *handle, uint64_t size,
+                                   yoke_impl_buffer_t **out_buffer)
 {
     (void)kind;
     yoke_status_t status = YOKE_OK;
@@ -195,11 +197,12 @@ yoke_status_t yoke_cl_buffer_wrap(yoke_impl_device_t *device, uint32_t kind, voi
     return status;
 }
 
-void yoke_cl_buffer_destroy(yoke_impl_buffer_t *buffer)
+void yoke_ocl_buffer_destroy(yoke_impl_buffer_t *buffer)
 {
     yoke_impl_device_t *device = buffer->device;
     for (size_t i = 0; i < YOKE_CL_SUB_BUFFERS; i++) {
-        yoke_cl_sub_t *sub = atomic_load_explicit(&buffer->subs[i], memory_order_acquire);
+        yoke_ocl_sub_t *sub =
+            atomic_load_explicit(&buffer->subs[i], memory_order_acquire);
         if (sub != NULL)
             device->cl->release_memory(sub->memory);
         free(sub);
@@ -221,20 +224,68 @@ void yoke_cl_buffer_destroy(yoke_impl_buffer_t *buffer)
     free(buffer);
 }
 
-void *yoke_cl_buffer_address(yoke_impl_buffer_t *buffer)
+void *yoke_ocl_buffer_address(yoke_impl_buffer_t *buffer)
 {
     return buffer->memory == NULL ? buffer->pointer : NULL;
 }
 
-void *yoke_cl_buffer_host_address(yoke_impl_buffer_t *buffer)
+void *yoke_ocl_buffer_host_address(yoke_impl_buffer_t *buffer)
 {
     return buffer->host ? buffer->pointer : NULL;
 }
 
 /* The cl_mem; the address where there is none. */
-void *yoke_cl_buffer_native(yoke_impl_buffer_t *buffer)
+void *yoke_ocl_buffer_native(yoke_impl_buffer_t *buffer)
 {
     return buffer->memory != NULL ? (void *)buffer->memory : buffer->pointer;
+}
+
+/* --- lending ------------------------------------------------------------------------ */
+
+yoke_status_t yoke_ocl_lend(yoke_impl_queue_t *queue, yoke_impl_buffer_t *const *buffers,
+                            size_t count)
+{
+    pthread_mutex_lock(&queue->device->lock);
+    for (size_t i = 0; i < count; i++) {
+        int32_t code = queue->cl->unmap(queue->queue, buffers[i]->memory,
+                                        buffers[i]->pointer, 0, NULL, NULL);
+        if (code != YOKE_CL_SUCCESS)
+            return yoke_ocl_take_back(queue, buffers, i,
+                                      yoke_ocl_fail("clEnqueueUnmapMemObject", code));
+    }
+    return YOKE_OK;
+}
+
+/* The host's address must stay: a runtime that maps elsewhere is refused. */
+static yoke_status_t map_again(yoke_impl_queue_t *queue, const yoke_impl_buffer_t *buffer)
+{
+    int32_t code = YOKE_CL_SUCCESS;
+    void *pointer =
+        queue->cl->map(queue->queue, buffer->memory, 0, YOKE_CL_MAP_READ_WRITE, 0,
+                       buffer->size, 0, NULL, NULL, &code);
+    if (pointer == NULL)
+        return yoke_ocl_fail("clEnqueueMapBuffer", code);
+    if (pointer != buffer->pointer)
+        return yoke_backend_fail_text(
+            YOKE_ERR_SYSTEM,
+            "opencl: %s maps a buffer at another address the second time; do not give "
+            "pinned memory to kernels there",
+            queue->device->slot->info.name);
+    return YOKE_OK;
+}
+
+yoke_status_t yoke_ocl_take_back(yoke_impl_queue_t *queue,
+                                 yoke_impl_buffer_t *const *buffers, size_t count,
+                                 yoke_status_t status)
+{
+    for (size_t i = 0; i < count; i++) {
+        yoke_status_t mapped = map_again(queue, buffers[i]);
+        if (status == YOKE_OK)
+            status = mapped;
+    }
+    queue->dirty = true;
+    pthread_mutex_unlock(&queue->device->lock);
+    return status;
 }
 
 /* --- parts -------------------------------------------------------------------------- */
@@ -242,7 +293,7 @@ void *yoke_cl_buffer_native(yoke_impl_buffer_t *buffer)
 static yoke_status_t make_sub(const yoke_impl_buffer_t *buffer, uint64_t offset,
                               yoke_cl_memory_t *out_memory)
 {
-    const yoke_cl_region_t region = {buffer->origin + offset, buffer->size - offset};
+    const yoke_ocl_region_t region = {buffer->origin + offset, buffer->size - offset};
     int32_t code = YOKE_CL_SUCCESS;
     if (offset >= buffer->size)
         return yoke_backend_fail_text(
@@ -253,7 +304,7 @@ static yoke_status_t make_sub(const yoke_impl_buffer_t *buffer, uint64_t offset,
         buffer->whole != NULL ? buffer->whole : buffer->memory, YOKE_CL_MEM_READ_WRITE,
         YOKE_CL_BUFFER_CREATE_REGION, &region, &code);
     if (memory == NULL)
-        return yoke_cl_fail("clCreateSubBuffer", code);
+        return yoke_ocl_fail("clCreateSubBuffer", code);
     *out_memory = memory;
     return YOKE_OK;
 }
@@ -266,16 +317,16 @@ static yoke_status_t make_sub(const yoke_impl_buffer_t *buffer, uint64_t offset,
  * filled once and stays. When the PROBES places of an offset are taken by others, the
  * sub-buffer is made for this launch alone.
  */
-yoke_status_t yoke_cl_buffer_part(yoke_impl_buffer_t *buffer, uint64_t offset,
-                                  yoke_cl_memory_t *out_memory, bool *out_loose)
+yoke_status_t yoke_ocl_buffer_part(yoke_impl_buffer_t *buffer, uint64_t offset,
+                                   yoke_cl_memory_t *out_memory, bool *out_loose)
 {
     size_t place = (size_t)((offset >> 7) * 0x9E3779B97F4A7C15u >> 32);
-    _Atomic(yoke_cl_sub_t *) *empty = NULL;
+    _Atomic(yoke_ocl_sub_t *) *empty = NULL;
     *out_loose = false;
     for (size_t i = 0; i < PROBES; i++) {
-        _Atomic(yoke_cl_sub_t *) *at =
+        _Atomic(yoke_ocl_sub_t *) *at =
             &buffer->subs[(place + i) & (YOKE_CL_SUB_BUFFERS - 1)];
-        yoke_cl_sub_t *sub = atomic_load_explicit(at, memory_order_acquire);
+        yoke_ocl_sub_t *sub = atomic_load_explicit(at, memory_order_acquire);
         if (sub == NULL) {
             empty = at;
             break;
@@ -291,11 +342,11 @@ yoke_status_t yoke_cl_buffer_part(yoke_impl_buffer_t *buffer, uint64_t offset,
         return status;
     *out_memory = memory;
     *out_loose = true;
-    yoke_cl_sub_t *sub = empty != NULL ? malloc(sizeof *sub) : NULL;
+    yoke_ocl_sub_t *sub = empty != NULL ? malloc(sizeof *sub) : NULL;
     if (sub == NULL)
         return YOKE_OK;
-    *sub = (yoke_cl_sub_t){offset, memory};
-    yoke_cl_sub_t *expected = NULL;
+    *sub = (yoke_ocl_sub_t){offset, memory};
+    yoke_ocl_sub_t *expected = NULL;
     if (atomic_compare_exchange_strong_explicit(
             empty, &expected, sub, memory_order_acq_rel, memory_order_relaxed))
         *out_loose = false;

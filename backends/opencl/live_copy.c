@@ -19,7 +19,7 @@ static yoke_status_t foreign(void)
 static inline yoke_status_t done(yoke_impl_queue_t *queue, const char *call, int32_t code)
 {
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail(call, code);
+        return yoke_ocl_fail(call, code);
     queue->dirty = true;
     return YOKE_OK;
 }
@@ -29,7 +29,7 @@ static inline yoke_status_t done(yoke_impl_queue_t *queue, const char *call, int
 static yoke_status_t copy_addresses(yoke_impl_queue_t *queue, void *dst, const void *src,
                                     uint64_t size)
 {
-    const yoke_cl_slot_t *slot = queue->device->slot;
+    const yoke_ocl_slot_t *slot = queue->device->slot;
     if (slot->usm)
         return done(queue, "clEnqueueMemcpyINTEL",
                     slot->usm_calls.copy(queue->queue, 0, dst, src, size, 0, NULL, NULL));
@@ -37,20 +37,42 @@ static yoke_status_t copy_addresses(yoke_impl_queue_t *queue, void *dst, const v
                 queue->cl->svm_copy(queue->queue, 0, dst, src, size, 0, NULL, NULL));
 }
 
-static yoke_status_t write_memory(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
-                                  const void *src, uint64_t size)
+static yoke_status_t write_plain(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                                 const void *src, uint64_t size)
 {
     return done(queue, "clEnqueueWriteBuffer",
                 queue->cl->work.write_buffer(queue->queue, dst.buffer->memory, 0,
                                              dst.offset, size, src, 0, NULL, NULL));
 }
 
-static yoke_status_t read_memory(yoke_impl_queue_t *queue, void *dst,
-                                 yoke_impl_span_t src, uint64_t size)
+static yoke_status_t write_memory(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                                  const void *src, uint64_t size)
+{
+    if (!yoke_ocl_is_mapped(dst.buffer))
+        return write_plain(queue, dst, src, size);
+    yoke_status_t status = yoke_ocl_lend(queue, &dst.buffer, 1);
+    if (status != YOKE_OK)
+        return status;
+    return yoke_ocl_take_back(queue, &dst.buffer, 1, write_plain(queue, dst, src, size));
+}
+
+static yoke_status_t read_plain(yoke_impl_queue_t *queue, void *dst, yoke_impl_span_t src,
+                                uint64_t size)
 {
     return done(queue, "clEnqueueReadBuffer",
                 queue->cl->work.read_buffer(queue->queue, src.buffer->memory, 0,
                                             src.offset, size, dst, 0, NULL, NULL));
+}
+
+static yoke_status_t read_memory(yoke_impl_queue_t *queue, void *dst,
+                                 yoke_impl_span_t src, uint64_t size)
+{
+    if (!yoke_ocl_is_mapped(src.buffer))
+        return read_plain(queue, dst, src, size);
+    yoke_status_t status = yoke_ocl_lend(queue, &src.buffer, 1);
+    if (status != YOKE_OK)
+        return status;
+    return yoke_ocl_take_back(queue, &src.buffer, 1, read_plain(queue, dst, src, size));
 }
 
 static yoke_status_t copy_hosts(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
@@ -74,8 +96,8 @@ static inline bool reachable(const yoke_impl_queue_t *queue,
     return buffer->context == queue->context || buffer->host;
 }
 
-yoke_status_t yoke_cl_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
-                           yoke_impl_span_t src, uint64_t size)
+yoke_status_t yoke_ocl_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                            yoke_impl_span_t src, uint64_t size)
 {
     if (!reachable(queue, dst.buffer) || !reachable(queue, src.buffer))
         return foreign();
@@ -90,8 +112,8 @@ yoke_status_t yoke_cl_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
     return copy_hosts(queue, dst, src, size);
 }
 
-yoke_status_t yoke_cl_write(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
-                            const void *src, uint64_t size)
+yoke_status_t yoke_ocl_write(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                             const void *src, uint64_t size)
 {
     if (!reachable(queue, dst.buffer))
         return foreign();
@@ -102,8 +124,8 @@ yoke_status_t yoke_cl_write(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
     return foreign();
 }
 
-yoke_status_t yoke_cl_read(yoke_impl_queue_t *queue, void *dst, yoke_impl_span_t src,
-                           uint64_t size)
+yoke_status_t yoke_ocl_read(yoke_impl_queue_t *queue, void *dst, yoke_impl_span_t src,
+                            uint64_t size)
 {
     if (!reachable(queue, src.buffer))
         return foreign();
@@ -138,10 +160,20 @@ static yoke_status_t fill_1_1(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
     return status;
 }
 
-yoke_status_t yoke_cl_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
-                           const void *pattern, size_t pattern_size, uint64_t size)
+static yoke_status_t fill_memory(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                                 const void *pattern, size_t pattern_size, uint64_t size)
 {
-    const yoke_cl_slot_t *slot = queue->device->slot;
+    if (queue->device->slot->version < YOKE_CL_VERSION(1, 2) || queue->cl->fill == NULL)
+        return fill_1_1(queue, dst, pattern, pattern_size, size);
+    return done(queue, "clEnqueueFillBuffer",
+                queue->cl->fill(queue->queue, dst.buffer->memory, pattern, pattern_size,
+                                dst.offset, size, 0, NULL, NULL));
+}
+
+yoke_status_t yoke_ocl_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                            const void *pattern, size_t pattern_size, uint64_t size)
+{
+    const yoke_ocl_slot_t *slot = queue->device->slot;
     if (dst.buffer->context != queue->context)
         return foreign();
     if (dst.buffer->usm)
@@ -152,9 +184,11 @@ yoke_status_t yoke_cl_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
         return done(queue, "clEnqueueSVMMemFill",
                     queue->cl->svm_fill(queue->queue, dst.buffer->pointer + dst.offset,
                                         pattern, pattern_size, size, 0, NULL, NULL));
-    if (slot->version < YOKE_CL_VERSION(1, 2) || queue->cl->fill == NULL)
-        return fill_1_1(queue, dst, pattern, pattern_size, size);
-    return done(queue, "clEnqueueFillBuffer",
-                queue->cl->fill(queue->queue, dst.buffer->memory, pattern, pattern_size,
-                                dst.offset, size, 0, NULL, NULL));
+    if (!yoke_ocl_is_mapped(dst.buffer))
+        return fill_memory(queue, dst, pattern, pattern_size, size);
+    yoke_status_t status = yoke_ocl_lend(queue, &dst.buffer, 1);
+    if (status != YOKE_OK)
+        return status;
+    return yoke_ocl_take_back(queue, &dst.buffer, 1,
+                              fill_memory(queue, dst, pattern, pattern_size, size));
 }

@@ -29,7 +29,7 @@ static yoke_status_t status_of(int32_t code)
     }
 }
 
-yoke_status_t yoke_cl_fail(const char *call, int32_t code)
+yoke_status_t yoke_ocl_fail(const char *call, int32_t code)
 {
     return yoke_backend_fail(&yoke_opencl_ops, status_of(code), call, code,
                              code == YOKE_CL_INVALID_CONTEXT
@@ -41,12 +41,12 @@ yoke_status_t yoke_cl_fail(const char *call, int32_t code)
                                  : NULL);
 }
 
-yoke_status_t yoke_cl_fail_memory(const char *call, int32_t code)
+yoke_status_t yoke_ocl_fail_memory(const char *call, int32_t code)
 {
     bool full = code == YOKE_CL_MEM_OBJECT_ALLOCATION_FAILURE ||
                 code == YOKE_CL_OUT_OF_RESOURCES || code == YOKE_CL_INVALID_BUFFER_SIZE;
     if (!full)
-        return yoke_cl_fail(call, code);
+        return yoke_ocl_fail(call, code);
     return yoke_backend_fail(&yoke_opencl_ops, YOKE_ERR_DEVICE_MEMORY, call, code,
                              code == YOKE_CL_INVALID_BUFFER_SIZE
                                  ? "more than the device allows in one buffer"
@@ -58,13 +58,13 @@ yoke_status_t yoke_cl_fail_memory(const char *call, int32_t code)
  * also when some resource is short for the moment. The first ruins the context: nothing
  * works on the queue afterwards. So a second command on the queue decides.
  */
-yoke_status_t yoke_cl_fail_wait(const yoke_cl_live_t *cl, yoke_cl_queue_t queue,
-                                const char *call, int32_t code)
+yoke_status_t yoke_ocl_fail_wait(const yoke_ocl_live_t *cl, yoke_cl_queue_t queue,
+                                 const char *call, int32_t code)
 {
     bool doubtful =
         code == YOKE_CL_OUT_OF_RESOURCES || code == YOKE_CL_INVALID_COMMAND_QUEUE;
     if (!doubtful || queue == NULL || cl->work.finish(queue) == YOKE_CL_SUCCESS)
-        return yoke_cl_fail(call, code);
+        return yoke_ocl_fail(call, code);
     return yoke_backend_fail(&yoke_opencl_ops, YOKE_ERR_DEVICE_LOST, call, code,
                              "nothing works on the queue any more");
 }

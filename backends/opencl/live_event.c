@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-int32_t yoke_cl_mark(yoke_impl_queue_t *queue, yoke_cl_event_t *out_event)
+int32_t yoke_ocl_mark(yoke_impl_queue_t *queue, yoke_cl_event_t *out_event)
 {
     if (queue->device->slot->version < YOKE_CL_VERSION(1, 2))
         return queue->cl->marker_1_1(queue->queue, out_event);
@@ -26,15 +26,15 @@ static int32_t hold(yoke_impl_queue_t *queue, yoke_cl_event_t event)
     return queue->cl->barrier(queue->queue, 1, &event, NULL);
 }
 
-yoke_status_t yoke_cl_event_status(const yoke_cl_live_t *cl, yoke_cl_event_t event)
+yoke_status_t yoke_ocl_event_status(const yoke_ocl_live_t *cl, yoke_cl_event_t event)
 {
     int32_t state = YOKE_CL_COMPLETE;
     int32_t code =
         cl->event_info(event, YOKE_CL_EVENT_STATUS, sizeof state, &state, NULL);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetEventInfo", code);
+        return yoke_ocl_fail("clGetEventInfo", code);
     if (state < 0)
-        return yoke_cl_fail("a command of the queue", state);
+        return yoke_ocl_fail("a command of the queue", state);
     return state == YOKE_CL_COMPLETE ? YOKE_OK : YOKE_ERR_NOT_READY;
 }
 
@@ -53,8 +53,8 @@ static yoke_impl_event_t *new_event(yoke_impl_device_t *device)
     return event;
 }
 
-yoke_status_t yoke_cl_event_create(yoke_impl_device_t *device, uint32_t flags,
-                                   yoke_impl_event_t **out_event)
+yoke_status_t yoke_ocl_event_create(yoke_impl_device_t *device, uint32_t flags,
+                                    yoke_impl_event_t **out_event)
 {
     (void)flags; /* every queue of ours takes times */
     yoke_impl_event_t *event = new_event(device);
@@ -64,8 +64,8 @@ yoke_status_t yoke_cl_event_create(yoke_impl_device_t *device, uint32_t flags,
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_event_wrap(yoke_impl_device_t *device, void *handle,
-                                 yoke_impl_event_t **out_event)
+yoke_status_t yoke_ocl_event_wrap(yoke_impl_device_t *device, void *handle,
+                                  yoke_impl_event_t **out_event)
 {
     yoke_cl_context_t context = NULL;
     if (handle == NULL)
@@ -73,7 +73,7 @@ yoke_status_t yoke_cl_event_wrap(yoke_impl_device_t *device, void *handle,
     int32_t code = device->cl->event_info((yoke_cl_event_t)handle, YOKE_CL_EVENT_CONTEXT,
                                           sizeof context, &context, NULL);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetEventInfo", code);
+        return yoke_ocl_fail("clGetEventInfo", code);
     if (context != device->context)
         return yoke_backend_fail_text(
             YOKE_ERR_UNREACHABLE,
@@ -96,60 +96,60 @@ static void drop(yoke_impl_event_t *event)
     event->wrapped = false;
 }
 
-void yoke_cl_event_destroy(yoke_impl_event_t *event)
+void yoke_ocl_event_destroy(yoke_impl_event_t *event)
 {
     drop(event);
     free(event);
 }
 
-yoke_status_t yoke_cl_event_record(yoke_impl_event_t *event, yoke_impl_queue_t *queue)
+yoke_status_t yoke_ocl_event_record(yoke_impl_event_t *event, yoke_impl_queue_t *queue)
 {
     yoke_cl_event_t marker = NULL;
     if (queue->context != event->device->context)
         return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
                                       "opencl: event and queue are of two contexts");
-    int32_t code = yoke_cl_mark(queue, &marker);
+    int32_t code = yoke_ocl_mark(queue, &marker);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clEnqueueMarkerWithWaitList", code);
+        return yoke_ocl_fail("clEnqueueMarkerWithWaitList", code);
     drop(event);
     event->event = marker;
     queue->dirty = true;
     code = queue->cl->flush(queue->queue);
-    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_cl_fail("clFlush", code);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_ocl_fail("clFlush", code);
 }
 
-yoke_status_t yoke_cl_event_query(yoke_impl_event_t *event)
+yoke_status_t yoke_ocl_event_query(yoke_impl_event_t *event)
 {
     if (event->event == NULL)
         return never_recorded();
-    return yoke_cl_event_status(event->device->cl, event->event);
+    return yoke_ocl_event_status(event->device->cl, event->event);
 }
 
-yoke_status_t yoke_cl_event_sync(yoke_impl_event_t *event)
+yoke_status_t yoke_ocl_event_sync(yoke_impl_event_t *event)
 {
     if (event->event == NULL)
         return never_recorded();
     int32_t code = event->device->cl->wait(1, &event->event);
     return code == YOKE_CL_SUCCESS
                ? YOKE_OK
-               : yoke_cl_fail_wait(event->device->cl, NULL, "clWaitForEvents", code);
+               : yoke_ocl_fail_wait(event->device->cl, NULL, "clWaitForEvents", code);
 }
 
 static yoke_status_t end_time(yoke_impl_event_t *event, uint64_t *out_time)
 {
     if (event->event == NULL)
         return never_recorded();
-    yoke_status_t status = yoke_cl_event_status(event->device->cl, event->event);
+    yoke_status_t status = yoke_ocl_event_status(event->device->cl, event->event);
     if (status != YOKE_OK)
         return status;
     int32_t code = event->device->cl->profiling(event->event, YOKE_CL_PROFILING_END,
                                                 sizeof *out_time, out_time, NULL);
     return code == YOKE_CL_SUCCESS ? YOKE_OK
-                                   : yoke_cl_fail("clGetEventProfilingInfo", code);
+                                   : yoke_ocl_fail("clGetEventProfilingInfo", code);
 }
 
-yoke_status_t yoke_cl_event_elapsed(yoke_impl_event_t *start, yoke_impl_event_t *end,
-                                    double *out_seconds)
+yoke_status_t yoke_ocl_event_elapsed(yoke_impl_event_t *start, yoke_impl_event_t *end,
+                                     double *out_seconds)
 {
     uint64_t first = 0, last = 0;
     yoke_status_t status = end_time(start, &first);
@@ -160,7 +160,7 @@ yoke_status_t yoke_cl_event_elapsed(yoke_impl_event_t *start, yoke_impl_event_t 
     return status;
 }
 
-void *yoke_cl_event_native(yoke_impl_event_t *event)
+void *yoke_ocl_event_native(yoke_impl_event_t *event)
 {
     return event->event;
 }
@@ -170,7 +170,7 @@ void *yoke_cl_event_native(yoke_impl_event_t *event)
 
 /* Made when it is armed, freed by the callback. */
 typedef struct bridge {
-    const yoke_cl_live_t *cl;
+    const yoke_ocl_live_t *cl;
     yoke_cl_event_t gate;
     void (*function)(void *); /* to be called before the gate opens, or NULL */
     void *context;
@@ -192,7 +192,7 @@ static void on_reached(yoke_cl_event_t event, int32_t state, void *data)
 static yoke_status_t cross(yoke_impl_queue_t *queue, yoke_cl_event_t event,
                            void (*function)(void *), void *context)
 {
-    const yoke_cl_live_t *cl = queue->cl;
+    const yoke_ocl_live_t *cl = queue->cl;
     int32_t code = YOKE_CL_SUCCESS;
     yoke_status_t status = YOKE_OK;
     bridge_t *bridge = malloc(sizeof *bridge);
@@ -201,12 +201,12 @@ static yoke_status_t cross(yoke_impl_queue_t *queue, yoke_cl_event_t event,
     yoke_cl_event_t gate = cl->user_event(queue->context, &code);
     if (gate == NULL) {
         free(bridge);
-        return yoke_cl_fail("clCreateUserEvent", code);
+        return yoke_ocl_fail("clCreateUserEvent", code);
     }
     *bridge = (bridge_t){cl, gate, function, context};
     code = hold(queue, gate);
     if (code != YOKE_CL_SUCCESS) {
-        status = yoke_cl_fail("clEnqueueBarrierWithWaitList", code);
+        status = yoke_ocl_fail("clEnqueueBarrierWithWaitList", code);
         free(bridge);
         cl->set_user_event(gate, YOKE_CL_COMPLETE);
         cl->release_event(gate);
@@ -215,44 +215,50 @@ static yoke_status_t cross(yoke_impl_queue_t *queue, yoke_cl_event_t event,
     queue->dirty = true;
     code = cl->on_event(event, YOKE_CL_COMPLETE, on_reached, bridge);
     if (code != YOKE_CL_SUCCESS) { /* the queue must not stay stuck */
-        status = yoke_cl_fail("clSetEventCallback", code);
+        status = yoke_ocl_fail("clSetEventCallback", code);
         cl->set_user_event(gate, YOKE_CL_COMPLETE);
         cl->release_event(gate);
         free(bridge);
         return status;
     }
     code = cl->flush(queue->queue);
-    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_cl_fail("clFlush", code);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_ocl_fail("clFlush", code);
 }
 
-yoke_status_t yoke_cl_queue_wait(yoke_impl_queue_t *queue, yoke_impl_event_t *event)
+yoke_status_t yoke_ocl_queue_wait(yoke_impl_queue_t *queue, yoke_impl_event_t *event)
 {
     if (event->event == NULL)
         return never_recorded();
     if (event->device->context == queue->context) {
         int32_t code = hold(queue, event->event);
         if (code != YOKE_CL_SUCCESS)
-            return yoke_cl_fail("clEnqueueBarrierWithWaitList", code);
+            return yoke_ocl_fail("clEnqueueBarrierWithWaitList", code);
         queue->dirty = true;
         return YOKE_OK;
     }
     if (queue->device->slot->gates && event->device->slot->gates)
         return cross(queue, event->event, NULL, NULL);
     /* Oclgrind: work has ended when a flush returns, so this waits for nothing there. */
-    return yoke_cl_event_sync(event);
+    return yoke_ocl_event_sync(event);
 }
 
-yoke_status_t yoke_cl_host_call(yoke_impl_queue_t *queue, void (*function)(void *),
-                                void *context)
+yoke_status_t yoke_ocl_host_call(yoke_impl_queue_t *queue, void (*function)(void *),
+                                 void *context)
 {
     yoke_cl_event_t marker = NULL;
-    int32_t code = yoke_cl_mark(queue, &marker);
+    if (!queue->device->slot->gates) { /* Oclgrind: any flush runs the queue to its end */
+        yoke_status_t ended = yoke_ocl_queue_sync(queue);
+        if (ended == YOKE_OK)
+            function(context);
+        return ended;
+    }
+    int32_t code = yoke_ocl_mark(queue, &marker);
     if (code == YOKE_CL_SUCCESS)
         code = queue->cl->flush(queue->queue);
     if (code != YOKE_CL_SUCCESS) {
         if (marker != NULL)
             queue->cl->release_event(marker);
-        return yoke_cl_fail("clEnqueueMarkerWithWaitList", code);
+        return yoke_ocl_fail("clEnqueueMarkerWithWaitList", code);
     }
     yoke_status_t status = cross(queue, marker, function, context);
     queue->cl->release_event(marker);
@@ -261,7 +267,8 @@ yoke_status_t yoke_cl_host_call(yoke_impl_queue_t *queue, void (*function)(void 
 
 /* --- gates -------------------------------------------------------------------------- */
 
-yoke_status_t yoke_cl_gate_create(yoke_impl_device_t *device, yoke_impl_gate_t **out_gate)
+yoke_status_t yoke_ocl_gate_create(yoke_impl_device_t *device,
+                                   yoke_impl_gate_t **out_gate)
 {
     if (!device->slot->gates)
         return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
@@ -271,7 +278,7 @@ yoke_status_t yoke_cl_gate_create(yoke_impl_device_t *device, yoke_impl_gate_t *
     if (gate == NULL)
         return yoke_fail_memory();
     gate->device = device;
-    yoke_status_t status = yoke_cl_gate_reset(gate);
+    yoke_status_t status = yoke_ocl_gate_reset(gate);
     if (status == YOKE_OK)
         *out_gate = gate;
     else
@@ -280,7 +287,7 @@ yoke_status_t yoke_cl_gate_create(yoke_impl_device_t *device, yoke_impl_gate_t *
 }
 
 /* A queue that still waits would wait for ever: it is let through. */
-void yoke_cl_gate_destroy(yoke_impl_gate_t *gate)
+void yoke_ocl_gate_destroy(yoke_impl_gate_t *gate)
 {
     if (gate->event != NULL) {
         gate->device->cl->set_user_event(gate->event, YOKE_CL_COMPLETE);
@@ -289,28 +296,29 @@ void yoke_cl_gate_destroy(yoke_impl_gate_t *gate)
     free(gate);
 }
 
-yoke_status_t yoke_cl_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
+yoke_status_t yoke_ocl_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
 {
     int32_t code = hold(queue, gate->event);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clEnqueueBarrierWithWaitList", code);
+        return yoke_ocl_fail("clEnqueueBarrierWithWaitList", code);
     queue->dirty = true;
     code = queue->cl->flush(queue->queue);
-    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_cl_fail("clFlush", code);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_ocl_fail("clFlush", code);
 }
 
-yoke_status_t yoke_cl_gate_open(yoke_impl_gate_t *gate)
+yoke_status_t yoke_ocl_gate_open(yoke_impl_gate_t *gate)
 {
     int32_t code = gate->device->cl->set_user_event(gate->event, YOKE_CL_COMPLETE);
-    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_cl_fail("clSetUserEventStatus", code);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK
+                                   : yoke_ocl_fail("clSetUserEventStatus", code);
 }
 
-yoke_status_t yoke_cl_gate_reset(yoke_impl_gate_t *gate)
+yoke_status_t yoke_ocl_gate_reset(yoke_impl_gate_t *gate)
 {
     int32_t code = YOKE_CL_SUCCESS;
     yoke_cl_event_t event = gate->device->cl->user_event(gate->device->context, &code);
     if (event == NULL)
-        return yoke_cl_fail("clCreateUserEvent", code);
+        return yoke_ocl_fail("clCreateUserEvent", code);
     if (gate->event != NULL)
         gate->device->cl->release_event(gate->event);
     gate->event = event;

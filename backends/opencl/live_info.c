@@ -10,13 +10,13 @@
 #include "inventory/vendor.h"
 
 typedef struct ask {
-    const yoke_cl_live_t *cl;
-    yoke_cl_slot_t *slot;
+    const yoke_ocl_live_t *cl;
+    yoke_ocl_slot_t *slot;
     const char *extensions;
     size_t texts;
 } ask_t;
 
-bool yoke_cl_has_word(const char *words, const char *word)
+bool yoke_ocl_has_word(const char *words, const char *word)
 {
     size_t length = strlen(word);
     for (const char *at = words; at != NULL && (at = strstr(at, word)) != NULL;
@@ -84,7 +84,7 @@ static uint32_t version_of(const char *words)
 static const char *architecture(ask_t *ask, const char *name)
 {
     uint32_t major = 0, minor = 0;
-    if (yoke_cl_has_word(ask->extensions, "cl_nv_device_attribute_query") &&
+    if (yoke_ocl_has_word(ask->extensions, "cl_nv_device_attribute_query") &&
         value(ask, YOKE_CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, &major, sizeof major) &&
         value(ask, YOKE_CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, &minor, sizeof minor))
         return keep(ask, yoke_format("sm_%u%u", major, minor));
@@ -94,10 +94,10 @@ static const char *architecture(ask_t *ask, const char *name)
 static uint32_t subgroup(const ask_t *ask, uint32_t kind)
 {
     if (kind == YOKE_DEVICE_GPU &&
-        yoke_cl_has_word(ask->extensions, "cl_nv_device_attribute_query"))
+        yoke_ocl_has_word(ask->extensions, "cl_nv_device_attribute_query"))
         return (uint32_t)number(ask, YOKE_CL_DEVICE_WARP_SIZE_NV, sizeof(uint32_t));
     if (kind == YOKE_DEVICE_GPU &&
-        yoke_cl_has_word(ask->extensions, "cl_amd_device_attribute_query"))
+        yoke_ocl_has_word(ask->extensions, "cl_amd_device_attribute_query"))
         return (uint32_t)number(ask, YOKE_CL_DEVICE_WAVEFRONT_WIDTH_AMD,
                                 sizeof(uint32_t));
     return 1;
@@ -107,7 +107,7 @@ static uint32_t subgroup(const ask_t *ask, uint32_t kind)
 static void identify(const ask_t *ask, yoke_impl_info_t *info)
 {
     yoke_cl_pci_t pci;
-    if (yoke_cl_has_word(ask->extensions, "cl_khr_pci_bus_info") &&
+    if (yoke_ocl_has_word(ask->extensions, "cl_khr_pci_bus_info") &&
         value(ask, YOKE_CL_DEVICE_PCI_BUS_INFO_KHR, &pci, sizeof pci) && pci.bus < 256 &&
         pci.device < 32 && pci.function < 8) {
         info->pci = (yoke_pci_t){.valid = true,
@@ -117,7 +117,7 @@ static void identify(const ask_t *ask, yoke_impl_info_t *info)
                                  .function = (uint8_t)pci.function};
         info->valid |= YOKE_INFO_PCI;
     }
-    if (yoke_cl_has_word(ask->extensions, "cl_khr_device_uuid") &&
+    if (yoke_ocl_has_word(ask->extensions, "cl_khr_device_uuid") &&
         value(ask, YOKE_CL_DEVICE_UUID_KHR, info->uuid, sizeof info->uuid))
         info->valid |= YOKE_INFO_UUID;
 }
@@ -125,11 +125,11 @@ static void identify(const ask_t *ask, yoke_impl_info_t *info)
 /* Unified shared memory needs all its functions; fine-grain SVM those of 2.0. */
 static void memory_model(ask_t *ask)
 {
-    yoke_cl_slot_t *slot = ask->slot;
-    const yoke_cl_live_t *cl = ask->cl;
-    yoke_cl_usm_t *usm = &slot->usm_calls;
+    yoke_ocl_slot_t *slot = ask->slot;
+    const yoke_ocl_live_t *cl = ask->cl;
+    yoke_ocl_usm_t *usm = &slot->usm_calls;
     if (slot->version >= YOKE_CL_VERSION(1, 2) && cl->extension != NULL &&
-        yoke_cl_has_word(ask->extensions, "cl_intel_unified_shared_memory") &&
+        yoke_ocl_has_word(ask->extensions, "cl_intel_unified_shared_memory") &&
         number(ask, YOKE_CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, 8) != 0 &&
         number(ask, YOKE_CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, 8) != 0) {
         const struct {
@@ -163,8 +163,9 @@ static void memory_model(ask_t *ask)
 
 static uint64_t capabilities(const ask_t *ask)
 {
-    const yoke_cl_slot_t *slot = ask->slot;
-    uint64_t caps = YOKE_CAP_PINNED | YOKE_CAP_TIMING | YOKE_CAP_BINARY | YOKE_CAP_WRAP;
+    const yoke_ocl_slot_t *slot = ask->slot;
+    uint64_t caps = YOKE_CAP_PINNED | YOKE_CAP_HOST_CALL | YOKE_CAP_TIMING |
+                    YOKE_CAP_BINARY | YOKE_CAP_WRAP;
     if (number(ask, YOKE_CL_DEVICE_COMPILER_AVAILABLE, 4) != 0)
         caps |= YOKE_CAP_SOURCE | YOKE_CAP_NATIVE_SOURCE;
     if (slot->usm)
@@ -172,15 +173,15 @@ static uint64_t capabilities(const ask_t *ask)
     if (slot->svm || slot->usm_shared)
         caps |= YOKE_CAP_SHARED;
     if (slot->gates)
-        caps |= YOKE_CAP_GATE | YOKE_CAP_HOST_CALL;
+        caps |= YOKE_CAP_GATE;
     if (slot->priority)
         caps |= YOKE_CAP_PRIORITY;
     if (number(ask, YOKE_CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0)
         caps |= YOKE_CAP_FP64;
-    if (yoke_cl_has_word(ask->extensions, "cl_khr_int64_base_atomics"))
+    if (yoke_ocl_has_word(ask->extensions, "cl_khr_int64_base_atomics"))
         caps |= YOKE_CAP_ATOMICS64;
     uint64_t kibibytes[2];
-    if (yoke_cl_has_word(ask->extensions, "cl_amd_device_attribute_query") &&
+    if (yoke_ocl_has_word(ask->extensions, "cl_amd_device_attribute_query") &&
         value(ask, YOKE_CL_DEVICE_GLOBAL_FREE_MEMORY_AMD, kibibytes, sizeof kibibytes))
         caps |= YOKE_CAP_FREE_MEMORY;
     return caps;
@@ -204,8 +205,8 @@ static void name_it(ask_t *ask, const char *platform, const char *platform_versi
     free(vendor);
 }
 
-void yoke_cl_slot_fill(yoke_impl_runtime_t *runtime, yoke_cl_slot_t *slot,
-                       const char *platform_name, const char *platform_version)
+void yoke_ocl_slot_fill(yoke_impl_runtime_t *runtime, yoke_ocl_slot_t *slot,
+                        const char *platform_name, const char *platform_version)
 {
     ask_t ask = {.cl = &runtime->cl, .slot = slot};
     yoke_impl_info_t *info = &slot->info;
@@ -229,7 +230,7 @@ void yoke_cl_slot_fill(yoke_impl_runtime_t *runtime, yoke_cl_slot_t *slot,
     slot->gates = strcmp(platform_name, "Oclgrind") != 0;
     slot->priority = slot->version >= YOKE_CL_VERSION(2, 0) &&
                      runtime->cl.queue_2_0 != NULL &&
-                     yoke_cl_has_word(extensions, "cl_khr_priority_hints");
+                     yoke_ocl_has_word(extensions, "cl_khr_priority_hints");
     char *il = NULL;
     if (slot->version >= YOKE_CL_VERSION(2, 1) && runtime->cl.create_il != NULL)
         il = text(&ask, YOKE_CL_DEVICE_IL_VERSION);

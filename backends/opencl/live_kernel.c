@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 
-yoke_status_t yoke_cl_kernel_create(yoke_impl_program_t *program, const char *name,
-                                    yoke_impl_kernel_t **out_kernel)
+yoke_status_t yoke_ocl_kernel_create(yoke_impl_program_t *program, const char *name,
+                                     yoke_impl_kernel_t **out_kernel)
 {
-    const yoke_cl_live_t *cl = program->device->cl;
+    const yoke_ocl_live_t *cl = program->device->cl;
     int32_t code = YOKE_CL_SUCCESS;
     yoke_impl_kernel_t *kernel = calloc(1, sizeof *kernel);
     if (kernel == NULL)
@@ -26,27 +26,27 @@ yoke_status_t yoke_cl_kernel_create(yoke_impl_program_t *program, const char *na
         return code == YOKE_CL_INVALID_KERNEL_NAME
                    ? yoke_backend_fail(&yoke_opencl_ops, YOKE_ERR_NOT_FOUND,
                                        "clCreateKernel", code, name)
-                   : yoke_cl_fail("clCreateKernel", code);
+                   : yoke_ocl_fail("clCreateKernel", code);
     }
     code = cl->kernel_info(kernel->kernel, YOKE_CL_KERNEL_NUM_ARGS,
                            sizeof kernel->argument_count, &kernel->argument_count, NULL);
     if (code != YOKE_CL_SUCCESS || kernel->argument_count > YOKE_MAX_ARGUMENTS) {
         yoke_status_t status =
             code != YOKE_CL_SUCCESS
-                ? yoke_cl_fail("clGetKernelInfo", code)
+                ? yoke_ocl_fail("clGetKernelInfo", code)
                 : yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
                                          "opencl: kernel %s takes %u arguments, %d is "
                                          "the most",
                                          name, kernel->argument_count,
                                          YOKE_MAX_ARGUMENTS);
-        yoke_cl_kernel_destroy(kernel);
+        yoke_ocl_kernel_destroy(kernel);
         return status;
     }
     *out_kernel = kernel;
     return YOKE_OK;
 }
 
-void yoke_cl_kernel_destroy(yoke_impl_kernel_t *kernel)
+void yoke_ocl_kernel_destroy(yoke_impl_kernel_t *kernel)
 {
     kernel->device->cl->release_kernel(kernel->kernel);
     free(kernel);
@@ -63,11 +63,11 @@ static yoke_status_t set_address(yoke_impl_kernel_t *kernel, uint32_t index,
         code = kernel->device->slot->usm_calls.argument(kernel->kernel, index, address);
         return code == YOKE_CL_SUCCESS
                    ? YOKE_OK
-                   : yoke_cl_fail("clSetKernelArgMemPointerINTEL", code);
+                   : yoke_ocl_fail("clSetKernelArgMemPointerINTEL", code);
     }
     code = kernel->device->cl->svm_argument(kernel->kernel, index, address);
     return code == YOKE_CL_SUCCESS ? YOKE_OK
-                                   : yoke_cl_fail("clSetKernelArgSVMPointer", code);
+                                   : yoke_ocl_fail("clSetKernelArgSVMPointer", code);
 }
 
 static yoke_status_t set_memory(yoke_impl_kernel_t *kernel, uint32_t index,
@@ -75,14 +75,14 @@ static yoke_status_t set_memory(yoke_impl_kernel_t *kernel, uint32_t index,
 {
     int32_t code = kernel->device->cl->work.set_argument(kernel->kernel, index,
                                                          sizeof memory, &memory);
-    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_cl_fail("clSetKernelArg", code);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_ocl_fail("clSetKernelArg", code);
 }
 
 static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
                               yoke_impl_buffer_t *buffer, uint64_t offset,
                               yoke_cl_memory_t *out_loose)
 {
-    yoke_cl_argument_t *last = &kernel->arguments[index];
+    yoke_ocl_argument_t *last = &kernel->arguments[index];
     yoke_status_t status;
     bool loose = false;
     if (buffer == NULL)
@@ -98,14 +98,14 @@ static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
         status = set_memory(kernel, index, buffer->memory);
     } else {
         yoke_cl_memory_t memory = NULL;
-        status = yoke_cl_buffer_part(buffer, offset, &memory, &loose);
+        status = yoke_ocl_buffer_part(buffer, offset, &memory, &loose);
         if (status == YOKE_OK)
             status = set_memory(kernel, index, memory);
         if (loose)
             *out_loose = memory;
     }
     if (status == YOKE_OK && !loose)
-        *last = (yoke_cl_argument_t){
+        *last = (yoke_ocl_argument_t){
             .kind = YOKE_ARGUMENT_SPAN, .id = buffer->id, .offset = offset};
     return status;
 }
@@ -113,12 +113,12 @@ static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
 static yoke_status_t set_value(yoke_impl_kernel_t *kernel, uint32_t index,
                                const yoke_argument_t *argument)
 {
-    yoke_cl_argument_t *last = &kernel->arguments[index];
+    yoke_ocl_argument_t *last = &kernel->arguments[index];
     bool local = argument->kind == YOKE_ARGUMENT_LOCAL;
     int32_t code = kernel->device->cl->work.set_argument(
         kernel->kernel, index, argument->size, local ? NULL : argument->value);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clSetKernelArg", code);
+        return yoke_ocl_fail("clSetKernelArg", code);
     last->kind = argument->kind;
     last->size = argument->size;
     last->id = local || argument->size <= sizeof last->value;
@@ -127,7 +127,8 @@ static yoke_status_t set_value(yoke_impl_kernel_t *kernel, uint32_t index,
     return YOKE_OK;
 }
 
-static inline bool is_set(const yoke_cl_argument_t *last, const yoke_argument_t *argument,
+static inline bool is_set(const yoke_ocl_argument_t *last,
+                          const yoke_argument_t *argument,
                           const yoke_impl_buffer_t *buffer)
 {
     if (last->id == 0 || last->kind != argument->kind)
@@ -151,14 +152,41 @@ static yoke_status_t enqueue(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kerne
     int32_t code = queue->cl->work.launch(queue->queue, kernel->kernel, 3, NULL, global,
                                           local, 0, NULL, NULL);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clEnqueueNDRangeKernel", code);
+        return yoke_ocl_fail("clEnqueueNDRangeKernel", code);
     queue->dirty = true;
     return YOKE_OK;
 }
 
+/* With the mapped HOST buffers among the arguments, each once, lent to the kernel. */
+static yoke_status_t enqueue_lent(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                                  const yoke_launch_t *launch,
+                                  const yoke_argument_t *arguments, size_t count)
+{
+    yoke_impl_buffer_t *lent[YOKE_MAX_ARGUMENTS];
+    size_t lent_count = 0;
+    if (queue->device->maps == NULL)
+        return enqueue(queue, kernel, launch);
+    for (size_t i = 0; i < count; i++) {
+        yoke_impl_buffer_t *buffer = arguments[i].kind == YOKE_ARGUMENT_SPAN
+                                         ? yoke_backend_buffer(arguments[i].span.buffer)
+                                         : NULL;
+        size_t j = 0;
+        while (j < lent_count && lent[j] != buffer)
+            j++;
+        if (buffer != NULL && yoke_ocl_is_mapped(buffer) && j == lent_count)
+            lent[lent_count++] = buffer;
+    }
+    if (lent_count == 0)
+        return enqueue(queue, kernel, launch);
+    yoke_status_t status = yoke_ocl_lend(queue, lent, lent_count);
+    if (status != YOKE_OK)
+        return status;
+    return yoke_ocl_take_back(queue, lent, lent_count, enqueue(queue, kernel, launch));
+}
+
 /* Sub-buffers that live for this launch alone: the runtime keeps them until it has
  * passed. */
-static void release(const yoke_cl_live_t *cl, yoke_cl_memory_t *loose, size_t count)
+static void release(const yoke_ocl_live_t *cl, yoke_cl_memory_t *loose, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (loose[i] != NULL)
@@ -185,14 +213,14 @@ static yoke_status_t launch_changed(yoke_impl_queue_t *queue, yoke_impl_kernel_t
                  : set_value(kernel, (uint32_t)i, argument);
     }
     if (status == YOKE_OK)
-        status = enqueue(queue, kernel, launch);
+        status = enqueue_lent(queue, kernel, launch, arguments, count);
     release(queue->cl, loose, count);
     return status;
 }
 
-yoke_status_t yoke_cl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
-                             const yoke_launch_t *launch,
-                             const yoke_argument_t *arguments, size_t count)
+yoke_status_t yoke_ocl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                              const yoke_launch_t *launch,
+                              const yoke_argument_t *arguments, size_t count)
 {
     if (count != kernel->argument_count)
         return yoke_backend_fail_text(YOKE_ERR_USAGE,
@@ -208,5 +236,5 @@ yoke_status_t yoke_cl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kerne
         if (!is_set(&kernel->arguments[i], argument, buffer))
             return launch_changed(queue, kernel, launch, arguments, i, count);
     }
-    return enqueue(queue, kernel, launch);
+    return enqueue_lent(queue, kernel, launch, arguments, count);
 }

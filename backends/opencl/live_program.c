@@ -85,7 +85,7 @@ static yoke_status_t refuse(const char *call, int32_t code, yoke_log_text_t log,
 {
     const char *name = yoke_cl_error_name(code);
     if (!is_bad_input(code))
-        return yoke_cl_fail(call, code);
+        return yoke_ocl_fail(call, code);
     say(log, log_context, call);
     say(log, log_context, ": ");
     say(log, log_context, name != NULL ? name : "unknown code");
@@ -123,10 +123,10 @@ static yoke_status_t make(yoke_impl_device_t *device,
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_program_create(yoke_impl_device_t *device,
-                                     const yoke_impl_program_source_t *source,
-                                     yoke_log_text_t log, void *log_context,
-                                     yoke_impl_program_t **out_program)
+yoke_status_t yoke_ocl_program_create(yoke_impl_device_t *device,
+                                      const yoke_impl_program_source_t *source,
+                                      yoke_log_text_t log, void *log_context,
+                                      yoke_impl_program_t **out_program)
 {
     yoke_impl_program_t *program = calloc(1, sizeof *program);
     if (program == NULL)
@@ -142,7 +142,7 @@ yoke_status_t yoke_cl_program_create(yoke_impl_device_t *device,
     return YOKE_OK;
 }
 
-void yoke_cl_program_destroy(yoke_impl_program_t *program)
+void yoke_ocl_program_destroy(yoke_impl_program_t *program)
 {
     program->device->cl->release_program(program->program);
     pthread_mutex_destroy(&program->lock);
@@ -159,7 +159,7 @@ void yoke_cl_program_destroy(yoke_impl_program_t *program)
  * the others have no binary. */
 static yoke_status_t read_binary(yoke_impl_program_t *program)
 {
-    const yoke_cl_live_t *cl = program->device->cl;
+    const yoke_ocl_live_t *cl = program->device->cl;
     yoke_cl_device_t devices[MAX_DEVICES] = {0};
     size_t sizes[MAX_DEVICES] = {0};
     unsigned char *binaries[MAX_DEVICES] = {0};
@@ -180,7 +180,7 @@ static yoke_status_t read_binary(yoke_impl_program_t *program)
         mine++;
     if (code != YOKE_CL_SUCCESS || sizes[mine] == 0)
         return code != YOKE_CL_SUCCESS
-                   ? yoke_cl_fail("clGetProgramInfo", code)
+                   ? yoke_ocl_fail("clGetProgramInfo", code)
                    : yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
                                             "opencl: %s gives no binary of a program",
                                             program->device->slot->info.name);
@@ -191,15 +191,15 @@ static yoke_status_t read_binary(yoke_impl_program_t *program)
                             count * sizeof *binaries, binaries, NULL);
     if (code != YOKE_CL_SUCCESS) {
         free(binaries[mine]);
-        return yoke_cl_fail("clGetProgramInfo", code);
+        return yoke_ocl_fail("clGetProgramInfo", code);
     }
     program->binary = binaries[mine];
     program->binary_size = sizes[mine];
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_program_binary(yoke_impl_program_t *program, const void **out_data,
-                                     size_t *out_size)
+yoke_status_t yoke_ocl_program_binary(yoke_impl_program_t *program, const void **out_data,
+                                      size_t *out_size)
 {
     yoke_status_t status = YOKE_OK;
     pthread_mutex_lock(&program->lock);
@@ -213,7 +213,7 @@ yoke_status_t yoke_cl_program_binary(yoke_impl_program_t *program, const void **
     return status;
 }
 
-const char *yoke_cl_compiler_version(yoke_impl_device_t *device)
+const char *yoke_ocl_compiler_version(yoke_impl_device_t *device)
 {
     return device->slot->compiler != NULL ? device->slot->compiler : "";
 }

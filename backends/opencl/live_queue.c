@@ -37,8 +37,8 @@ static yoke_impl_queue_t *new_queue(yoke_impl_device_t *device)
     return queue;
 }
 
-yoke_status_t yoke_cl_queue_create(yoke_impl_device_t *device, int32_t priority,
-                                   yoke_impl_queue_t **out_queue)
+yoke_status_t yoke_ocl_queue_create(yoke_impl_device_t *device, int32_t priority,
+                                    yoke_impl_queue_t **out_queue)
 {
     int32_t code = YOKE_CL_SUCCESS;
     const char *call = NULL;
@@ -48,14 +48,14 @@ yoke_status_t yoke_cl_queue_create(yoke_impl_device_t *device, int32_t priority,
     queue->queue = make_queue(device, priority, &call, &code);
     if (queue->queue == NULL) {
         free(queue);
-        return yoke_cl_fail(call, code);
+        return yoke_ocl_fail(call, code);
     }
     *out_queue = queue;
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_queue_wrap(yoke_impl_device_t *device, void *handle,
-                                 yoke_impl_queue_t **out_queue)
+yoke_status_t yoke_ocl_queue_wrap(yoke_impl_device_t *device, void *handle,
+                                  yoke_impl_queue_t **out_queue)
 {
     yoke_cl_context_t context = NULL;
     yoke_cl_device_t native = NULL;
@@ -74,7 +74,7 @@ yoke_status_t yoke_cl_queue_wrap(yoke_impl_device_t *device, void *handle,
         code = device->cl->queue_info(theirs, YOKE_CL_QUEUE_PROPERTIES, sizeof properties,
                                       &properties, NULL);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetCommandQueueInfo", code);
+        return yoke_ocl_fail("clGetCommandQueueInfo", code);
     if (context != device->context || native != device->slot->device)
         return yoke_backend_fail_text(
             YOKE_ERR_UNREACHABLE,
@@ -94,7 +94,7 @@ yoke_status_t yoke_cl_queue_wrap(yoke_impl_device_t *device, void *handle,
     return YOKE_OK;
 }
 
-void yoke_cl_queue_destroy(yoke_impl_queue_t *queue)
+void yoke_ocl_queue_destroy(yoke_impl_queue_t *queue)
 {
     if (queue->probe != NULL)
         queue->cl->release_event(queue->probe);
@@ -103,24 +103,24 @@ void yoke_cl_queue_destroy(yoke_impl_queue_t *queue)
     free(queue);
 }
 
-yoke_status_t yoke_cl_queue_sync(yoke_impl_queue_t *queue)
+yoke_status_t yoke_ocl_queue_sync(yoke_impl_queue_t *queue)
 {
     int32_t code = queue->cl->work.finish(queue->queue);
     return code == YOKE_CL_SUCCESS
                ? YOKE_OK
-               : yoke_cl_fail_wait(queue->cl, queue->queue, "clFinish", code);
+               : yoke_ocl_fail_wait(queue->cl, queue->queue, "clFinish", code);
 }
 
 static yoke_status_t set_probe(yoke_impl_queue_t *queue)
 {
     yoke_cl_event_t marker = NULL;
-    int32_t code = yoke_cl_mark(queue, &marker);
+    int32_t code = yoke_ocl_mark(queue, &marker);
     if (code == YOKE_CL_SUCCESS)
         code = queue->cl->flush(queue->queue);
     if (code != YOKE_CL_SUCCESS) {
         if (marker != NULL)
             queue->cl->release_event(marker);
-        return yoke_cl_fail("clEnqueueMarkerWithWaitList", code);
+        return yoke_ocl_fail("clEnqueueMarkerWithWaitList", code);
     }
     if (queue->probe != NULL)
         queue->cl->release_event(queue->probe);
@@ -139,7 +139,7 @@ static yoke_status_t query_wrapped(yoke_impl_queue_t *queue)
         return status;
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
-        status = yoke_cl_event_status(queue->cl, queue->probe);
+        status = yoke_ocl_event_status(queue->cl, queue->probe);
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while (status == YOKE_ERR_NOT_READY &&
              (now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec - start.tv_nsec <
@@ -147,7 +147,7 @@ static yoke_status_t query_wrapped(yoke_impl_queue_t *queue)
     return status;
 }
 
-yoke_status_t yoke_cl_queue_query(yoke_impl_queue_t *queue)
+yoke_status_t yoke_ocl_queue_query(yoke_impl_queue_t *queue)
 {
     if (queue->wrapped)
         return query_wrapped(queue);
@@ -156,10 +156,10 @@ yoke_status_t yoke_cl_queue_query(yoke_impl_queue_t *queue)
         if (status != YOKE_OK)
             return status;
     }
-    return yoke_cl_event_status(queue->cl, queue->probe);
+    return yoke_ocl_event_status(queue->cl, queue->probe);
 }
 
-void *yoke_cl_queue_native(yoke_impl_queue_t *queue)
+void *yoke_ocl_queue_native(yoke_impl_queue_t *queue)
 {
     return queue->queue;
 }

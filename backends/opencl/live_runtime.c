@@ -9,7 +9,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static const char *resolve(const yoke_library_t *library, yoke_cl_live_t *cl)
+static const char *resolve(const yoke_library_t *library, yoke_ocl_live_t *cl)
 {
     const yoke_symbol_t symbols[] = {
         {"clGetPlatformIDs", NULL, &cl->query.get_platforms, false},
@@ -88,7 +88,7 @@ static yoke_status_t open_library(yoke_library_t *out_library)
     return status;
 }
 
-yoke_status_t yoke_cl_runtime_open(yoke_impl_runtime_t **out_runtime)
+yoke_status_t yoke_ocl_runtime_open(yoke_impl_runtime_t **out_runtime)
 {
     yoke_impl_runtime_t *runtime = calloc(1, sizeof *runtime);
     if (runtime == NULL)
@@ -103,7 +103,7 @@ yoke_status_t yoke_cl_runtime_open(yoke_impl_runtime_t **out_runtime)
                                         runtime->library.path, missing);
         goto out_library;
     }
-    status = yoke_cl_slots_find(runtime);
+    status = yoke_ocl_slots_find(runtime);
     if (status != YOKE_OK)
         goto out_library;
     pthread_mutex_init(&runtime->lock, NULL);
@@ -117,14 +117,14 @@ out_free:
     return status;
 }
 
-yoke_status_t yoke_cl_device_count(yoke_impl_runtime_t *runtime, uint32_t *out_count)
+yoke_status_t yoke_ocl_device_count(yoke_impl_runtime_t *runtime, uint32_t *out_count)
 {
     *out_count = (uint32_t)runtime->slot_count;
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
-                                  yoke_impl_info_t *out_info)
+yoke_status_t yoke_ocl_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
+                                   yoke_impl_info_t *out_info)
 {
     if (ordinal >= runtime->slot_count)
         return yoke_backend_fail_text(YOKE_ERR_NOT_FOUND,
@@ -137,8 +137,8 @@ yoke_status_t yoke_cl_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal
     return YOKE_OK;
 }
 
-yoke_status_t yoke_cl_device_find(yoke_impl_runtime_t *runtime,
-                                  const yoke_native_t *native, uint32_t *out_ordinal)
+yoke_status_t yoke_ocl_device_find(yoke_impl_runtime_t *runtime,
+                                   const yoke_native_t *native, uint32_t *out_ordinal)
 {
     for (size_t i = 0; i < runtime->slot_count; i++)
         if ((void *)runtime->slots[i].device == native->handle) {
@@ -154,7 +154,7 @@ yoke_status_t yoke_cl_device_find(yoke_impl_runtime_t *runtime,
 
 /* --- devices ------------------------------------------------------------------------ */
 
-static yoke_status_t make_context(yoke_impl_runtime_t *runtime, yoke_cl_slot_t *slot)
+static yoke_status_t make_context(yoke_impl_runtime_t *runtime, yoke_ocl_slot_t *slot)
 {
     const intptr_t properties[] = {YOKE_CL_CONTEXT_PLATFORM, (intptr_t)slot->platform, 0};
     int32_t code = YOKE_CL_SUCCESS;
@@ -163,12 +163,12 @@ static yoke_status_t make_context(yoke_impl_runtime_t *runtime, yoke_cl_slot_t *
     if (slot->context != NULL && code == YOKE_CL_SUCCESS)
         return YOKE_OK;
     slot->context = NULL;
-    return yoke_cl_fail("clCreateContext", code);
+    return yoke_ocl_fail("clCreateContext", code);
 }
 
 static yoke_status_t own_context(yoke_impl_device_t *device)
 {
-    yoke_cl_slot_t *slot = device->slot;
+    yoke_ocl_slot_t *slot = device->slot;
     yoke_status_t status = YOKE_OK;
     pthread_mutex_lock(&device->runtime->lock);
     if (slot->context == NULL)
@@ -188,12 +188,12 @@ static yoke_status_t adopt_context(yoke_impl_device_t *device, yoke_cl_context_t
     int32_t code = device->cl->context_info(context, YOKE_CL_CONTEXT_DEVICES,
                                             sizeof devices, devices, &size);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetContextInfo", code);
+        return yoke_ocl_fail("clGetContextInfo", code);
     for (size_t i = 0; i < size / sizeof *devices && i < COUNT(devices); i++)
         if (devices[i] == device->slot->device) {
             code = device->cl->retain_context(context);
             if (code != YOKE_CL_SUCCESS)
-                return yoke_cl_fail("clRetainContext", code);
+                return yoke_ocl_fail("clRetainContext", code);
             device->context = context;
             device->adopted = true;
             return YOKE_OK;
@@ -216,9 +216,9 @@ static void release_context(yoke_impl_device_t *device)
     pthread_mutex_unlock(&device->runtime->lock);
 }
 
-yoke_status_t yoke_cl_device_open(yoke_impl_runtime_t *runtime, uint32_t ordinal,
-                                  const yoke_native_t *native,
-                                  yoke_impl_device_t **out_device)
+yoke_status_t yoke_ocl_device_open(yoke_impl_runtime_t *runtime, uint32_t ordinal,
+                                   const yoke_native_t *native,
+                                   yoke_impl_device_t **out_device)
 {
     if (ordinal >= runtime->slot_count)
         return yoke_backend_fail_text(YOKE_ERR_NOT_FOUND,
@@ -241,7 +241,7 @@ yoke_status_t yoke_cl_device_open(yoke_impl_runtime_t *runtime, uint32_t ordinal
         device->maps = device->cl->work.create_queue(device->context,
                                                      device->slot->device, 0, &code);
         if (device->maps == NULL) {
-            status = yoke_cl_fail("clCreateCommandQueue", code);
+            status = yoke_ocl_fail("clCreateCommandQueue", code);
             goto out_context;
         }
     }
@@ -256,7 +256,7 @@ out_free:
     return status;
 }
 
-void yoke_cl_device_close(yoke_impl_device_t *device)
+void yoke_ocl_device_close(yoke_impl_device_t *device)
 {
     if (device->maps != NULL)
         device->cl->release_queue(device->maps);
@@ -265,15 +265,15 @@ void yoke_cl_device_close(yoke_impl_device_t *device)
     free(device);
 }
 
-void yoke_cl_device_native(yoke_impl_device_t *device, yoke_native_t *out)
+void yoke_ocl_device_native(yoke_impl_device_t *device, yoke_native_t *out)
 {
     out->handle = device->slot->device;
     out->context = device->context;
 }
 
 /* cl_amd_device_attribute_query: two values in KiB, the total and the largest block. */
-yoke_status_t yoke_cl_memory_info(yoke_impl_device_t *device, uint64_t *out_free,
-                                  uint64_t *out_total)
+yoke_status_t yoke_ocl_memory_info(yoke_impl_device_t *device, uint64_t *out_free,
+                                   uint64_t *out_total)
 {
     uint64_t kibibytes[2] = {0, 0};
     if ((device->slot->info.capabilities & YOKE_CAP_FREE_MEMORY) == 0)
@@ -284,7 +284,7 @@ yoke_status_t yoke_cl_memory_info(yoke_impl_device_t *device, uint64_t *out_free
                                                  YOKE_CL_DEVICE_GLOBAL_FREE_MEMORY_AMD,
                                                  sizeof kibibytes, kibibytes, NULL);
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetDeviceInfo", code);
+        return yoke_ocl_fail("clGetDeviceInfo", code);
     *out_free = kibibytes[0] * 1024;
     *out_total = device->slot->info.memory_total;
     return YOKE_OK;

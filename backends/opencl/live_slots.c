@@ -47,7 +47,7 @@ static yoke_status_t add_platform(yoke_impl_runtime_t *runtime,
         goto out;
     }
     count = count < MAX_DEVICES ? count : MAX_DEVICES;
-    yoke_cl_slot_t *slots =
+    yoke_ocl_slot_t *slots =
         realloc(runtime->slots, (runtime->slot_count + count) * sizeof *slots);
     if (slots == NULL) {
         status = yoke_fail_memory();
@@ -57,11 +57,11 @@ static yoke_status_t add_platform(yoke_impl_runtime_t *runtime,
     for (uint32_t i = 0; i < count; i++) {
         if (devices[i] == NULL)
             continue;
-        yoke_cl_slot_t *slot = &slots[runtime->slot_count++];
+        yoke_ocl_slot_t *slot = &slots[runtime->slot_count++];
         memset(slot, 0, sizeof *slot);
         slot->platform = platform;
         slot->device = devices[i];
-        yoke_cl_slot_fill(runtime, slot, name, version);
+        yoke_ocl_slot_fill(runtime, slot, name, version);
     }
 out:
     free(name);
@@ -69,7 +69,7 @@ out:
     return status;
 }
 
-yoke_status_t yoke_cl_slots_find(yoke_impl_runtime_t *runtime)
+yoke_status_t yoke_ocl_slots_find(yoke_impl_runtime_t *runtime)
 {
     yoke_cl_platform_t platforms[MAX_PLATFORMS] = {0};
     uint32_t count = 0;
@@ -77,7 +77,7 @@ yoke_status_t yoke_cl_slots_find(yoke_impl_runtime_t *runtime)
     if (code == YOKE_CL_PLATFORM_NOT_FOUND)
         return YOKE_OK;
     if (code != YOKE_CL_SUCCESS)
-        return yoke_cl_fail("clGetPlatformIDs", code);
+        return yoke_ocl_fail("clGetPlatformIDs", code);
     for (uint32_t i = 0; i < count && i < MAX_PLATFORMS; i++) {
         if (platforms[i] == NULL)
             continue;
