@@ -8,16 +8,26 @@
 #include "backends/cudalike/cudalike.h"
 
 /* CUdevice_attribute, in the order of yoke_cudalike_key_t. */
+#define YOKE_CUDA_ATTRIBUTES_LIST(X)                                                     \
+    X(MAX_GROUP, 1, MAX_THREADS_PER_BLOCK)                                               \
+    X(GRID_X, 5, MAX_GRID_DIM_X)                                                         \
+    X(GRID_Y, 6, MAX_GRID_DIM_Y)                                                         \
+    X(GRID_Z, 7, MAX_GRID_DIM_Z)                                                         \
+    X(LOCAL_MEMORY, 8, MAX_SHARED_MEMORY_PER_BLOCK)                                      \
+    X(SUBGROUP, 10, WARP_SIZE)                                                           \
+    X(COMPUTE_UNITS, 16, MULTIPROCESSOR_COUNT)                                           \
+    X(INTEGRATED, 18, INTEGRATED)                                                        \
+    X(PCI_BUS, 33, PCI_BUS_ID)                                                           \
+    X(PCI_DEVICE, 34, PCI_DEVICE_ID)                                                     \
+    X(PCI_DOMAIN, 50, PCI_DOMAIN_ID)                                                     \
+    X(CC_MAJOR, 75, COMPUTE_CAPABILITY_MAJOR)                                            \
+    X(CC_MINOR, 76, COMPUTE_CAPABILITY_MINOR)                                            \
+    X(MANAGED, 83, MANAGED_MEMORY)                                                       \
+    X(WAIT_VALUE, 122, CAN_USE_64_BIT_STREAM_MEM_OPS)
+#define YOKE_CUDA_ATTRIBUTES_ROW(key, number, theirs) [YOKE_CUDALIKE_##key] = number,
 #define YOKE_CUDA_ATTRIBUTES                                                             \
     {                                                                                    \
-        [YOKE_CUDALIKE_MAX_GROUP] = 1, [YOKE_CUDALIKE_GRID_X] = 5,                       \
-        [YOKE_CUDALIKE_GRID_Y] = 6, [YOKE_CUDALIKE_GRID_Z] = 7,                          \
-        [YOKE_CUDALIKE_LOCAL_MEMORY] = 8, [YOKE_CUDALIKE_SUBGROUP] = 10,                 \
-        [YOKE_CUDALIKE_COMPUTE_UNITS] = 16, [YOKE_CUDALIKE_INTEGRATED] = 18,             \
-        [YOKE_CUDALIKE_PCI_BUS] = 33, [YOKE_CUDALIKE_PCI_DEVICE] = 34,                   \
-        [YOKE_CUDALIKE_PCI_DOMAIN] = 50, [YOKE_CUDALIKE_CC_MAJOR] = 75,                  \
-        [YOKE_CUDALIKE_CC_MINOR] = 76, [YOKE_CUDALIKE_MANAGED] = 83,                     \
-        [YOKE_CUDALIKE_WAIT_VALUE] = 122                                                 \
+        YOKE_CUDA_ATTRIBUTES_LIST(YOKE_CUDA_ATTRIBUTES_ROW)                              \
     }
 
 enum {

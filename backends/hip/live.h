@@ -7,16 +7,26 @@
 
 #include "backends/cudalike/cudalike.h"
 
+#define YOKE_HIP_ATTRIBUTES_LIST(X)                                                      \
+    X(MAX_GROUP, 56, MaxThreadsPerBlock)                                                 \
+    X(GRID_X, 29, MaxGridDimX)                                                           \
+    X(GRID_Y, 30, MaxGridDimY)                                                           \
+    X(GRID_Z, 31, MaxGridDimZ)                                                           \
+    X(LOCAL_MEMORY, 74, MaxSharedMemoryPerBlock)                                         \
+    X(SUBGROUP, 87, WarpSize)                                                            \
+    X(COMPUTE_UNITS, 63, MultiprocessorCount)                                            \
+    X(INTEGRATED, 16, Integrated)                                                        \
+    X(PCI_BUS, 67, PciBusId)                                                             \
+    X(PCI_DEVICE, 68, PciDeviceId)                                                       \
+    X(PCI_DOMAIN, 69, PciDomainID)                                                       \
+    X(CC_MAJOR, 23, ComputeCapabilityMajor)                                              \
+    X(CC_MINOR, 61, ComputeCapabilityMinor)                                              \
+    X(MANAGED, 24, ManagedMemory)                                                        \
+    X(WAIT_VALUE, 10013, CanUseStreamWaitValue)
+#define YOKE_HIP_ATTRIBUTES_ROW(key, number, theirs) [YOKE_CUDALIKE_##key] = number,
 #define YOKE_HIP_ATTRIBUTES                                                              \
     {                                                                                    \
-        [YOKE_CUDALIKE_MAX_GROUP] = 56, [YOKE_CUDALIKE_GRID_X] = 29,                     \
-        [YOKE_CUDALIKE_GRID_Y] = 30, [YOKE_CUDALIKE_GRID_Z] = 31,                        \
-        [YOKE_CUDALIKE_LOCAL_MEMORY] = 74, [YOKE_CUDALIKE_SUBGROUP] = 87,                \
-        [YOKE_CUDALIKE_COMPUTE_UNITS] = 63, [YOKE_CUDALIKE_INTEGRATED] = 16,             \
-        [YOKE_CUDALIKE_PCI_BUS] = 67, [YOKE_CUDALIKE_PCI_DEVICE] = 68,                   \
-        [YOKE_CUDALIKE_PCI_DOMAIN] = 69, [YOKE_CUDALIKE_CC_MAJOR] = 23,                  \
-        [YOKE_CUDALIKE_CC_MINOR] = 61, [YOKE_CUDALIKE_MANAGED] = 24,                     \
-        [YOKE_CUDALIKE_WAIT_VALUE] = 10013                                               \
+        YOKE_HIP_ATTRIBUTES_LIST(YOKE_HIP_ATTRIBUTES_ROW)                                \
     }
 
 enum {
