@@ -13,15 +13,10 @@ extern const yoke_cts_group_t yoke_cts_group_device, yoke_cts_group_buffer,
 const yoke_cts_group_t *const yoke_cts_groups[] = {
     &yoke_cts_group_device,    &yoke_cts_group_buffer,
     &yoke_cts_group_queue,     &yoke_cts_group_order,
-    &yoke_cts_group_event,
-#ifdef YOKE_CTS_ALL
-    &yoke_cts_group_dialect,   &yoke_cts_group_launch,
-    &yoke_cts_group_program,
-#endif
-    &yoke_cts_group_adopt,
-#ifdef YOKE_CTS_ALL
-    &yoke_cts_group_dlpack,    &yoke_cts_group_thread,
-#endif
+    &yoke_cts_group_event,     &yoke_cts_group_dialect,
+    &yoke_cts_group_launch,    &yoke_cts_group_program,
+    &yoke_cts_group_adopt,     &yoke_cts_group_dlpack,
+    &yoke_cts_group_thread,
 #ifdef YOKE_CTS_HAS_OPERATORS
     &yoke_cts_group_operators, &yoke_cts_group_layers,
 #endif
