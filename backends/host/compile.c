@@ -208,7 +208,8 @@ static bool preprocess(const char *compiler, const char *folder, const char *opt
     return run_command(folder, &command, "program.i");
 }
 
-static bool compile(const char *compiler, const char *folder, const char *options)
+static bool compile(const char *compiler, const char *folder, const char *options,
+                    bool dialect)
 {
     /* GCC 12.2 miscompiles loops over two arrays of unlike element sizes with induction-
      * variable optimisation (the top CMakeLists.txt); Clang has no such option and says
@@ -217,7 +218,7 @@ static bool compile(const char *compiler, const char *folder, const char *option
                                         "-O2",
                                         "-fPIC",
                                         "-shared",
-                                        "-fvisibility=hidden",
+
                                         "-ffp-contract=off",
                                         "-fno-math-errno",
                                         "-fno-ivopts",
@@ -231,6 +232,8 @@ static bool compile(const char *compiler, const char *folder, const char *option
     for (size_t i = 0; fixed[i] != NULL; i++)
         if (clang || (fixed[i][1] != 'Q' && strncmp(fixed[i], "-Wno-ignored", 12) != 0))
             add(&command, fixed[i]);
+    if (dialect) /* a native program's kernels are its visible functions */
+        add(&command, "-fvisibility=hidden");
     add_options(&command, options);
     add(&command, "-o");
     add(&command, "program.so");
@@ -405,7 +408,7 @@ yoke_status_t yoke_host_compile(const yoke_impl_program_source_t *source,
     if (status == YOKE_OK && in_dialect(source))
         status = add_epilogue(compiler, folder, source, log, log_context);
     if (status == YOKE_OK) {
-        bool good = compile(compiler, folder, source->options) &&
+        bool good = compile(compiler, folder, source->options, in_dialect(source)) &&
                     read_in(folder, "program.so", out_data, out_size);
         pass_log(folder, log, log_context);
         status = good ? YOKE_OK : YOKE_ERR_BAD_INPUT;

@@ -45,6 +45,11 @@ static const char *what_is_wrong(const char *data, size_t size)
     if (header.e_phoff > size ||
         (size - header.e_phoff) / sizeof segment < header.e_phnum)
         return "it is cut short";
+    /* Nobody needs its sections to run it, but they come last. */
+    if (header.e_shoff > size ||
+        (header.e_shentsize > 0 &&
+         (size - header.e_shoff) / header.e_shentsize < header.e_shnum))
+        return "it is cut short";
     for (size_t i = 0; i < header.e_phnum; i++) {
         memcpy(&segment, data + header.e_phoff + i * sizeof segment, sizeof segment);
         if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)

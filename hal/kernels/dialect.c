@@ -63,7 +63,7 @@ yoke_status_t yoke_dialect_source(yoke_dialect_t dialect, uint64_t capabilities,
     yoke_text_add(&whole, yoke_text_dialect_common);
     yoke_text_add(&whole, yoke_text_dialect_convert);
     /* Messages of the compiler count the user's lines. */
-    yoke_text_add(&whole, "#line 1\n");
+    yoke_text_add(&whole, "#line 1 \"program\"\n");
     yoke_text_add_bytes(&whole, text, size);
     yoke_text_add(&whole, "\n");
     if (whole.failed) {

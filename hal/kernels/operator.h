@@ -5,8 +5,8 @@
 /*
  * How an operator reaches its kernel. Every kernel of kernels/ takes its operands first,
  * each as a pointer and a start in elements (so that runtimes whose spans must be aligned
- * take any start), then scalars. A call gathers both, checks them, and runs as a launch on
- * the device, or as a call of the same text compiled into this library (host/).
+ * take any start), then scalars. A call gathers both, checks them, and runs as a launch
+ * on the device, or as a call of the same text compiled into this library (host/).
  */
 
 #include "yoke/kernel.h"
@@ -38,7 +38,6 @@ typedef enum yoke_op_kernel {
     YOKE_OP_SELECT_PLACE,
     YOKE_OP_SELECT_WRITE,
     YOKE_OP_GEMM,
-    YOKE_OP_COLUMN_SUM,
     YOKE_OP_BIAS,
     YOKE_OP_SOFTMAX,
     YOKE_OP_SOFTMAX_BACKWARD,
@@ -47,6 +46,7 @@ typedef enum yoke_op_kernel {
     YOKE_OP_RMS_NORM,
     YOKE_OP_NORM_DX,
     YOKE_OP_NORM_DWEIGHT,
+    YOKE_OP_COLUMN_SUM,
     YOKE_OP_ACTIVATION,
     YOKE_OP_ACTIVATION_BACKWARD,
     YOKE_OP_MULTIPLY,
@@ -91,10 +91,10 @@ typedef enum yoke_op_route {
 struct yoke_operators {
     yoke_device_t *device;
     yoke_device_info_t info;
-    uint32_t group;      /* items that share a row; 0: one item a row */
-    bool no_compiler;    /* the runtime has one, but not for this device */
-    uint32_t no_gemm;    /* bit per pair of element and output that the vendor refused */
-    uint64_t no_reduce;  /* bit per element and operation likewise */
+    uint32_t group;     /* items that share a row; 0: one item a row */
+    bool no_compiler;   /* the runtime has one, but not for this device */
+    uint32_t no_gemm;   /* bit per element (16 more: with f32 output) that it refused */
+    uint64_t no_reduce; /* bit per element and operation likewise */
     yoke_program_t *programs[YOKE_TEXT_COUNT][YOKE_ELEMENT_COUNT];
     yoke_kernel_t *kernels[YOKE_OP_KERNEL_COUNT][YOKE_ELEMENT_COUNT];
     void *bounce; /* where operands are staged */
@@ -125,7 +125,7 @@ typedef enum yoke_op_shape {
 typedef struct yoke_call {
     yoke_operators_t *operators;
     yoke_queue_t *queue;
-    const char *name; /* of the operator */
+    const char *name;     /* of the operator */
     yoke_status_t status; /* of the first wrong argument; told */
     yoke_element_t element;
     yoke_op_route_t route;
@@ -168,6 +168,9 @@ yoke_status_t yoke_call_run(yoke_call_t *call, yoke_op_kernel_t kernel,
 /** Where the operator runs; `name` must be known. */
 yoke_op_route_t yoke_operators_route(const yoke_operators_t *operators, const char *name,
                                      yoke_element_t element);
+/** The same without the vendor's operators. */
+yoke_op_route_t yoke_operators_portable(const yoke_operators_t *operators,
+                                        yoke_element_t element);
 /** The kernel, compiled when it is the first time. YOKE_ERR_UNSUPPORTED (told) also sets
  *  no_compiler. */
 yoke_status_t yoke_operators_kernel(yoke_operators_t *operators, yoke_op_kernel_t kernel,

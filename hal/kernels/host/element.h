@@ -221,16 +221,15 @@ RUN(adam)
 #endif
 
 #define YOKE_HOST_KERNELS(name)                                                          \
-    const yoke_host_kernels_t name = {                                                   \
-        .run = {[YOKE_OP_CONVERT] = run_convert,                                         \
-                [YOKE_OP_AXPY] = run_axpy,                                               \
-                [YOKE_OP_SCALE] = run_scale,                                             \
-                [YOKE_OP_REDUCE] = run_reduce,                                           \
-                [YOKE_OP_PACK] = run_pack,                                               \
-                [YOKE_OP_UNPACK] = run_unpack,                                           \
-                [YOKE_OP_FOLD_PART] = run_fold_part,                                     \
-                [YOKE_OP_FOLD_END] = run_fold_end,                                       \
-                YO_ONLY_F32 YO_MATRIX YO_LAYERS}}
+    const yoke_host_kernels_t name = {.run = {[YOKE_OP_CONVERT] = run_convert,           \
+                                              [YOKE_OP_AXPY] = run_axpy,                 \
+                                              [YOKE_OP_SCALE] = run_scale,               \
+                                              [YOKE_OP_REDUCE] = run_reduce,             \
+                                              [YOKE_OP_PACK] = run_pack,                 \
+                                              [YOKE_OP_UNPACK] = run_unpack,             \
+                                              [YOKE_OP_FOLD_PART] = run_fold_part,       \
+                                              [YOKE_OP_FOLD_END] = run_fold_end,         \
+                                              YO_ONLY_F32 YO_MATRIX YO_LAYERS}}
 #if YO_ELEMENT == 1
 #define YO_ONLY_F32                                                                      \
     [YOKE_OP_SELECT_COUNT] = run_select_count,                                           \
