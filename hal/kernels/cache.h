@@ -7,6 +7,7 @@
  * where else). Threads and processes: any number at once.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "yoke/status.h"
 
@@ -30,5 +31,17 @@ yoke_status_t yoke_cache_get(const yoke_cache_key_t *key, void **out_data,
 /** Keep an entry; failing to is no failure of the caller's work: quiet but for a debug
  * line. */
 yoke_status_t yoke_cache_put(const yoke_cache_key_t *key, const void *data, size_t size);
+
+/**
+ * The data in an entry of the cache, for `key` as yoke_cache_key_bytes() gives it. false:
+ * damaged, or of another key. Nothing of the entry is trusted.
+ */
+bool yoke_cache_entry_read(const void *entry, size_t size, const void *key,
+                           size_t key_size, const void **out_data, size_t *out_size);
+/** An entry; caller frees. NULL: no memory. */
+void *yoke_cache_entry_make(const void *key, size_t key_size, const void *data,
+                            size_t size, size_t *out_size);
+/** Caller frees; NULL: no memory. */
+void *yoke_cache_key_bytes(const yoke_cache_key_t *key, size_t *out_size);
 
 #endif
