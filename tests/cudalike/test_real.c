@@ -13,6 +13,7 @@
 
 #include "backends/cudalike/cudalike.h"
 #include "base/text.h"
+#include "hal/kernels/dialect.h"
 #include "hal/loader.h"
 #include "yoke/status.h"
 
@@ -20,6 +21,22 @@ static const char axpy[] =
     "extern \"C\" __global__ void axpy(float a, const float *x, float *y, int n)\n"
     "{ int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  if (i < n) y[i] += a * x[i] * FACTOR; }\n";
+
+/* The portable dialect, with most of its words. */
+static const char portable[] =
+    "YOKE_FUNCTION f32 twice(f32 x) { return YOKE_FMA(x, 1.0f, x); }\n"
+    "YOKE_CONSTANT f32 table[2] = {1.0f, 2.0f};\n"
+    "YOKE_KERNEL void sum(YOKE_GLOBAL const f32 *x, YOKE_GLOBAL u32 *out, u32 n)\n"
+    "{ YOKE_LOCAL_ARRAY(f32, part, 64);\n"
+    "  u32 i = YOKE_ITEM(0); u64 at = YOKE_GLOBAL_ID(0);\n"
+    "  part[i] = at < n ? twice(x[at]) * table[i & 1] : 0.0f;\n"
+    "  YOKE_BARRIER();\n"
+    "  if (i == 0) { f32 s = 0.0f; for (u32 j = 0; j < 64; j++) s += YOKE_EXP(part[j]);\n"
+    "    YOKE_ATOMIC_ADD_U32(out, YOKE_AS_U32(s) + f32_to_f16(s) + f32_to_f8e4m3(s)); }\n"
+    "#ifdef YOKE_HAS_F64\n"
+    "  if (i == 1) out[1] = (u32)((f64)x[0] * 3.0);\n"
+    "#endif\n"
+    "}\n";
 
 static yoke_text_t said;
 
@@ -37,6 +54,22 @@ static yoke_status_t compile(const yoke_rtc_loaded_t *loaded, const char *archit
                                                false};
     yoke_text_free(&said);
     return yoke_rtc_compile(loaded, architecture, &source, hear, NULL, out_code);
+}
+
+/* The dialect's prologue and options, as the core puts them together. */
+static void compile_portable(const yoke_rtc_loaded_t *loaded, yoke_dialect_t dialect,
+                             const char *architecture, yoke_rtc_code_t *out_code)
+{
+    char *text = NULL;
+    size_t size = 0;
+    assert_int_equal(yoke_dialect_source(dialect, YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64,
+                                         portable, strlen(portable), &text, &size),
+                     YOKE_OK);
+    yoke_status_t status =
+        compile(loaded, architecture, text, yoke_dialect_options(dialect), out_code);
+    if (status != YOKE_OK)
+        fail_msg("%s", yoke_text_get(&said));
+    free(text);
 }
 
 static void is_elf(const yoke_rtc_code_t *code)
@@ -63,6 +96,9 @@ static void nvrtc(void **state)
     /* exactly this device: a cubin */
     assert_int_equal(compile(&loaded, "sm_90", axpy, "-DFACTOR=2.0f --fmad=false", &code),
                      YOKE_OK);
+    is_elf(&code);
+    free(code.data);
+    compile_portable(&loaded, YOKE_DIALECT_CUDA, "sm_80", &code);
     is_elf(&code);
     free(code.data);
     /* a device after all that it knows: text, which the driver finishes */
@@ -104,6 +140,9 @@ static void hiprtc(void **state)
     assert_int_equal(
         compile(&loaded, "gfx90a", axpy, "-DFACTOR=2.0f -ffp-contract=off", &code),
         YOKE_OK);
+    is_elf(&code);
+    free(code.data);
+    compile_portable(&loaded, YOKE_DIALECT_HIP, "gfx90a", &code);
     is_elf(&code);
     free(code.data);
     assert_int_equal(compile(&loaded, "gfx90a", axpy, "", &code), YOKE_ERR_BAD_INPUT);
@@ -155,7 +194,7 @@ static void hip_without_a_device(void **state)
     skip();
 #else
     extern const yoke_backend_ops_t yoke_hip_ops;
-    yoke_impl_runtime_t *runtime = NULL;
+    static yoke_impl_runtime_t *runtime; /* kept for the process */
     yoke_impl_info_t info = {.struct_size = sizeof info};
     uint32_t count = 99;
     setenv("YOKE_LIB_HIP", YOKE_REAL_HIP, 1);

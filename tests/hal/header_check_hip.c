@@ -34,7 +34,6 @@ SAME(0, hipStreamWaitValueGte); /* WAIT_AT_LEAST of gate.c */
 SAME(1, hipMemcpyHostToDevice); /* KIND_... of queue.c */
 SAME(2, hipMemcpyDeviceToHost);
 SAME(4, hipMemcpyDefault);
-SAME(2, hipStreamPerThread); /* LAST_SPECIAL_STREAM of queue.c */
 SAME(YOKE_CUDALIKE_OUT_OF_MEMORY, hipErrorOutOfMemory);
 SAME(YOKE_CUDALIKE_DEINITIALIZED, hipErrorDeinitialized);
 SAME(YOKE_CUDALIKE_NO_DEVICE, hipErrorNoDevice);
