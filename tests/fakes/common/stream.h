@@ -12,7 +12,7 @@
 
 #include "config.h"
 
-#define FAKE_INLINE 256
+#define FAKE_INLINE 512
 
 typedef struct fake_stream fake_stream_t;
 typedef struct fake_mark fake_mark_t; /* a point in a stream; reference counted */
