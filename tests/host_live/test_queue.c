@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-static int closed_gate(yoke_impl_gate_t **out)
+static yoke_status_t closed_gate(yoke_impl_gate_t **out)
 {
     return ops->gate_create(device, out);
 }
