@@ -50,6 +50,11 @@ const yoke_setting_t yoke_settings[] = {
     {"cache-dir", "DIR", "$XDG_CACHE_HOME/yoke, else ~/.cache/yoke",
      "Folder where compiled programs are kept; the word off keeps none.",
      YOKE_SETTING_TEXT},
+    {"cache-size", "BYTES", "256MiB",
+     "How much compiled programs may take there; the least recently used go first.",
+     YOKE_SETTING_TEXT},
+    {"host-cc", "PROGRAM", "the first of cc, gcc and clang in $PATH",
+     "C compiler for programs on the host.", YOKE_SETTING_TEXT},
     {"validate", "0|1", "0",
      "Check every argument of calls on live devices, freed handles included, before the "
      "runtime sees it.",
