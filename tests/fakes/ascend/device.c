@@ -14,7 +14,7 @@ const fake_defaults_t fake_defaults = {
     .mask = "ASCEND_RT_VISIBLE_DEVICES",
     /* the list ends before the first entry that is no device: hicann/runtime
      * docs/zh/env_vars/ASCEND_RT_VISIBLE_DEVICES.md */
-    .rule = FAKE_MASK_STOP,
+    .rule = FAKE_MASK_DIGITS,
     .memory = 1ull << 30,
     .first_bus = 0xc1,
 };

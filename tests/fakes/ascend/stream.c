@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams, events and host functions of the fake AscendCL. */
 #include "core.h"
+#include "hooks.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -426,4 +427,27 @@ FAKE_API aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent,
             "an event has no time stamp (ACL_EVENT_TIME_LINE, and completed)");
     *ms = (float)((double)(to - from) / 1e6);
     return ACL_SUCCESS;
+}
+
+/* --- for libopapi.so ------------------------------------------------------------------
+ */
+
+FAKE_API aclError yoke_fake_acl_push(aclrtStream stream, void (*run)(void *data),
+                                     const void *data, size_t size)
+{
+    stream_t *queue;
+    aclError code = enter_stream(stream, &queue);
+    if (code == ACL_SUCCESS)
+        fake_stream_push(queue->queue, run, data, size);
+    return code;
+}
+
+FAKE_API bool yoke_fake_acl_is_device(const void *address, size_t size)
+{
+    return fake_memory_place(address, size) == FAKE_PLACE_DEVICE;
+}
+
+FAKE_API void *yoke_fake_acl_shadow(const void *address)
+{
+    return fake_shadow(address);
 }

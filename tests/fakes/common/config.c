@@ -224,10 +224,13 @@ static void make_mask(void)
     char *text = strdup(mask);
     char *rest = text;
     for (char *entry; text != NULL && (entry = strsep(&rest, ",")) != NULL;) {
-        int card = masked_card(entry + strspn(entry, " "));
+        bool digits = entry[strspn(entry, "0123456789")] == '\0';
+        int card = fake_defaults.rule == FAKE_MASK_DIGITS && !digits
+                       ? -1
+                       : masked_card(entry + strspn(entry, " "));
         if (card >= 0 && visible_count < FAKE_MAX_CARDS)
             visible[visible_count++] = card;
-        else if (fake_defaults.rule == FAKE_MASK_STOP)
+        else if (fake_defaults.rule != FAKE_MASK_DROP)
             break;
     }
     free(text);

@@ -36,8 +36,9 @@ typedef struct fake_card {
 
 /* How a mask treats an entry that is no device. */
 typedef enum fake_mask_rule {
-    FAKE_MASK_STOP, /* the list ends there */
-    FAKE_MASK_DROP  /* it is passed over */
+    FAKE_MASK_STOP,  /* the list ends there */
+    FAKE_MASK_DROP,  /* it is passed over */
+    FAKE_MASK_DIGITS /* the list ends there; nothing but digits and commas is allowed */
 } fake_mask_rule_t;
 
 /* Defined once by each library. */
