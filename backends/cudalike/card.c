@@ -182,8 +182,7 @@ static uint64_t capabilities(yoke_impl_runtime_t *runtime,
     return set;
 }
 
-static void read_card(yoke_impl_runtime_t *runtime, uint32_t ordinal,
-                      yoke_cudalike_card_t *card)
+static void read_card(yoke_impl_runtime_t *runtime, yoke_cudalike_card_t *card)
 {
     const yoke_cudalike_flavour_t *flavour = runtime->flavour;
     yoke_impl_info_t *info = &card->info;
@@ -205,40 +204,40 @@ static void read_card(yoke_impl_runtime_t *runtime, uint32_t ordinal,
     info->kind = YOKE_DEVICE_GPU;
     info->dialect = flavour->rtc != NULL ? flavour->dialect : YOKE_DIALECT_NONE;
     info->capabilities = capabilities(runtime, card);
-    (void)ordinal;
 }
 
-yoke_cudalike_card_t *yoke_cudalike_card(yoke_impl_runtime_t *runtime, uint32_t ordinal)
+yoke_status_t yoke_cudalike_card(yoke_impl_runtime_t *runtime, uint32_t ordinal,
+                                 const yoke_cudalike_card_t **out_card)
 {
-    yoke_cudalike_card_t *card = &runtime->cards[ordinal];
     int code = 0;
+    if (ordinal >= runtime->count)
+        return yoke_backend_fail_text(YOKE_ERR_NOT_FOUND, "%s: there is no device %u",
+                                      runtime->flavour->ops->name, ordinal);
+    yoke_cudalike_card_t *card = &runtime->cards[ordinal];
     pthread_mutex_lock(&runtime->lock);
     if (!card->known) {
         card->device = (int)ordinal; /* what merged runtimes use */
         if (runtime->api.device_get != NULL)
             code = runtime->api.device_get(&card->device, (int)ordinal);
         if (code == 0) {
-            read_card(runtime, ordinal, card);
+            read_card(runtime, card);
             card->known = true;
         }
     }
     pthread_mutex_unlock(&runtime->lock);
-    if (code != 0) {
-        yoke_cudalike_fail(runtime, YOKE_CUDALIKE_SLOT(device_get), code);
-        return NULL;
-    }
-    return card;
+    if (code != 0)
+        return yoke_cudalike_fail(runtime, YOKE_CUDALIKE_SLOT(device_get), code);
+    *out_card = card;
+    return YOKE_OK;
 }
 
 yoke_status_t yoke_cudalike_device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
                                         yoke_impl_info_t *out_info)
 {
-    if (ordinal >= runtime->count)
-        return yoke_backend_fail_text(YOKE_ERR_NOT_FOUND, "%s: there is no device %u",
-                                      runtime->flavour->ops->name, ordinal);
-    const yoke_cudalike_card_t *card = yoke_cudalike_card(runtime, ordinal);
-    if (card == NULL)
-        return YOKE_ERR_SYSTEM;
+    const yoke_cudalike_card_t *card = NULL;
+    yoke_status_t status = yoke_cudalike_card(runtime, ordinal, &card);
+    if (status != YOKE_OK)
+        return status;
     size_t size = out_info->struct_size;
     size_t count = size != 0 && size < sizeof *out_info ? size : sizeof *out_info;
     memcpy(out_info, &card->info, count);

@@ -277,8 +277,9 @@ typedef enum yoke_cudalike_key {
     YOKE_CUDALIKE_KEYS
 } yoke_cudalike_key_t;
 
-#define YOKE_CUDALIKE_UNSOURCED (-1) /* a number that no public source tells: not used   \
-                                      */
+#define YOKE_CUDALIKE_UNSOURCED                                                          \
+    (-1) /* a number that no public source tells: not used                               \
+          */
 
 /* How a version is packed into a number. */
 typedef enum yoke_cudalike_packing {

@@ -36,12 +36,10 @@ yoke_status_t yoke_cudalike_device_open(yoke_impl_runtime_t *runtime, uint32_t o
                                         const yoke_native_t *native,
                                         yoke_impl_device_t **out_device)
 {
-    if (ordinal >= runtime->count)
-        return yoke_backend_fail_text(YOKE_ERR_NOT_FOUND, "%s: there is no device %u",
-                                      runtime->flavour->ops->name, ordinal);
-    const yoke_cudalike_card_t *card = yoke_cudalike_card(runtime, ordinal);
-    if (card == NULL)
-        return YOKE_ERR_SYSTEM;
+    const yoke_cudalike_card_t *card = NULL;
+    yoke_status_t status = yoke_cudalike_card(runtime, ordinal, &card);
+    if (status != YOKE_OK)
+        return status;
     yoke_impl_device_t *device = calloc(1, sizeof *device);
     if (device == NULL)
         return yoke_fail_memory();
@@ -53,7 +51,7 @@ yoke_status_t yoke_cudalike_device_open(yoke_impl_runtime_t *runtime, uint32_t o
     device->device = card->device;
     device->managed = card->managed;
     device->wait_value = card->wait_value;
-    yoke_status_t status = take_context(device, native);
+    status = take_context(device, native);
     if (status != YOKE_OK) {
         free(device);
         return status;

@@ -140,8 +140,10 @@ const char *yoke_cudalike_symbol_name(const yoke_cudalike_flavour_t *flavour,
                 : yoke_cudalike_fail(on_->runtime, YOKE_CUDALIKE_SLOT(member_), code_);  \
     } while (0)
 
-/* Fill in the card of `ordinal`, once. Takes the runtime's lock. */
-yoke_cudalike_card_t *yoke_cudalike_card(yoke_impl_runtime_t *runtime, uint32_t ordinal);
+/* The card of `ordinal`, filled in at the first call. Takes the runtime's lock.
+ * YOKE_ERR_NOT_FOUND: there is no such device. */
+yoke_status_t yoke_cudalike_card(yoke_impl_runtime_t *runtime, uint32_t ordinal,
+                                 const yoke_cudalike_card_t **out_card);
 /* Resolve a flavour's table; NULL, or the required name that is missing. */
 const char *yoke_cudalike_resolve(const yoke_cudalike_flavour_t *flavour,
                                   const yoke_library_t *library,

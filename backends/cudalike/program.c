@@ -77,6 +77,10 @@ static yoke_status_t load_code(yoke_impl_program_t *program, yoke_log_text_t log
     jit_log[JIT_LOG_SIZE - 1] = '\0';
     if (code != 0)
         return refuse_module(program, code, jit_log, log, log_context);
+    if (program->module == NULL)
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s:%u loaded nothing",
+                                      program->device->flavour->ops->name,
+                                      program->device->ordinal);
     return YOKE_OK;
 }
 
@@ -180,6 +184,9 @@ yoke_status_t yoke_cudalike_kernel_create(yoke_impl_program_t *program, const ch
     if (code != 0)
         return yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(module_function),
                                   code);
+    if (function == NULL)
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s:%u gave no kernel %s",
+                                      device->flavour->ops->name, device->ordinal, name);
     yoke_impl_kernel_t *kernel = calloc(1, sizeof *kernel);
     if (kernel == NULL)
         return yoke_fail_memory();
