@@ -3,7 +3,7 @@
 # A backend of somebody else, built as an outside project would: against the installed
 # headers and library, and loaded under the rules of yoke_backend_load().
 set -euo pipefail
-cc=$1 sanitize=$2
+cc=$1 sanitize=${2:-}
 [[ -n $sanitize ]] && { echo "needs a library without sanitizers"; exit 77; }
 umask 022
 work=$(mktemp -d)
