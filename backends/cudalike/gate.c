@@ -5,9 +5,10 @@
  *   wait value   where the device says that it can (CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_
  *                STREAM_MEM_OPS, hipDeviceAttributeCanUseStreamWaitValue): the stream
  *                itself waits until a word of pinned memory is at least 1; no thread is
- *                held up. HIP wants the word in signal memory, which the host can write
- *                (hip_runtime_api.h 5.2, hipStreamWaitValue32; HIP's own test
- *                hipStreamValue.cc does both).
+ *                held up. HIP wants the word in signal memory of 8 bytes, which the host
+ *                can write (hip_runtime_api.h 5.2, hipStreamWaitValue32; ROCm/clr
+ *                hip_memory.cpp; HIP's own test hipStreamValue.cc). Some devices say that
+ *                they can wait and have no such memory: then it is a host call.
  *   host call    elsewhere: a host function that sleeps on a futex. It holds up a thread
  *                of the runtime, and runtimes may run the host functions of all streams
  *                on one thread ("host functions ... may be serialized", CUDA driver API,
@@ -37,37 +38,64 @@ struct yoke_impl_gate {
     atomic_uint own;
 };
 
-static yoke_status_t make_word(yoke_impl_gate_t *gate)
+static yoke_status_t make_signal(yoke_impl_gate_t *gate)
 {
     yoke_impl_device_t *device = gate->device;
     const yoke_cudalike_api_t *api = device->api;
-    const yoke_cudalike_flavour_t *flavour = device->flavour;
+    yoke_cudalike_scope_t scope;
+    int code = yoke_cudalike_enter(device, &scope);
+    if (code != 0)
+        return yoke_cudalike_fail(device->runtime, scope.slot, code);
+    code =
+        api->signal_allocate(&gate->memory, 8, (unsigned)device->flavour->signal_flags);
+    yoke_cudalike_leave(&scope);
+    if (code == 0 && gate->memory != NULL)
+        return YOKE_OK;
+    gate->memory = NULL;
+    if (api->host_call != NULL && yoke_cudalike_status(code) != YOKE_ERR_DEVICE_LOST)
+        return YOKE_OK; /* by a host call, then */
+    return code != 0
+               ? yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(signal_allocate),
+                                    code)
+               : yoke_backend_fail_text(YOKE_ERR_SYSTEM,
+                                        "%s:%u gave no memory for a gate",
+                                        device->flavour->ops->name, device->ordinal);
+}
+
+static yoke_status_t make_pinned(yoke_impl_gate_t *gate)
+{
+    yoke_impl_device_t *device = gate->device;
+    const yoke_cudalike_api_t *api = device->api;
+    yoke_cudalike_address_t address = 0;
+    yoke_cudalike_scope_t scope;
     yoke_status_t status;
-    gate->signal_memory = api->wait_value == NULL;
-    if (gate->signal_memory)
-        YOKE_CUDALIKE_CALL(
-            device, false, signal_allocate,
-            api->signal_allocate(&gate->memory, 8, (unsigned)flavour->signal_flags),
-            status);
-    else
-        YOKE_CUDALIKE_CALL(
-            device, false, host_allocate,
-            api->host_allocate(&gate->memory, 64, (unsigned)flavour->host_flags), status);
+    YOKE_CUDALIKE_CALL(
+        device, false, host_allocate,
+        api->host_allocate(&gate->memory, 64, (unsigned)device->flavour->host_flags),
+        status);
     if (status != YOKE_OK)
         return status;
     if (gate->memory == NULL)
         return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s:%u gave no memory for a gate",
-                                      flavour->ops->name, device->ordinal);
-    gate->word = gate->memory;
+                                      device->flavour->ops->name, device->ordinal);
     gate->address = (yoke_cudalike_address_t)gate->memory;
-    yoke_cudalike_address_t address = 0;
-    yoke_cudalike_scope_t scope;
-    if (!gate->signal_memory && api->host_device_address != NULL &&
-        yoke_cudalike_enter(device, &scope) == 0) {
+    if (api->host_device_address != NULL && yoke_cudalike_enter(device, &scope) == 0) {
         if (api->host_device_address(&address, gate->memory, 0) == 0 && address != 0)
             gate->address = address;
         yoke_cudalike_leave(&scope);
     }
+    return YOKE_OK;
+}
+
+static yoke_status_t make_word(yoke_impl_gate_t *gate)
+{
+    gate->signal_memory = gate->device->api->wait_value == NULL;
+    yoke_status_t status = gate->signal_memory ? make_signal(gate) : make_pinned(gate);
+    if (status != YOKE_OK || gate->memory == NULL)
+        return status;
+    gate->word = gate->memory;
+    if (gate->signal_memory)
+        gate->address = (yoke_cudalike_address_t)gate->memory;
     return YOKE_OK;
 }
 

@@ -56,7 +56,7 @@ const yoke_rtc_t yoke_rtc_mcrtc = {
     .code_other = "GetCode",
 };
 
-/* Names: MooreThreads/paddle_musa paddle/phi/backends/dynload/musartc.h (GetMUSA) and
+/* Names: the MUSA port of Paddle, phi/backends/dynload/musartc.h (GetMUSA), and
  * the SDK's notes on libmtrtc (GetFatBin). No public source gives the option for the
  * architecture; its default is the SDK's. */
 static const char *const mtrtc_libraries[] = {"libmtrtc.so", NULL};

@@ -58,18 +58,48 @@ static yoke_status_t compile(const yoke_rtc_loaded_t *loaded, const char *archit
 
 /* The dialect's prologue and options, as the core puts them together. */
 static void compile_portable(const yoke_rtc_loaded_t *loaded, yoke_dialect_t dialect,
-                             const char *architecture, yoke_rtc_code_t *out_code)
+                             const char *architecture, const char *program,
+                             const char *options, yoke_rtc_code_t *out_code)
 {
-    char *text = NULL;
+    char *text = NULL,
+         *all = yoke_format("%s %s", yoke_dialect_options(dialect), options);
     size_t size = 0;
     assert_int_equal(yoke_dialect_source(dialect, YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64,
-                                         portable, strlen(portable), &text, &size),
+                                         program, strlen(program), &text, &size),
                      YOKE_OK);
-    yoke_status_t status =
-        compile(loaded, architecture, text, yoke_dialect_options(dialect), out_code);
+    yoke_status_t status = compile(loaded, architecture, text, all, out_code);
     if (status != YOKE_OK)
-        fail_msg("%s", yoke_text_get(&said));
+        fail_msg("%s: %s", all, yoke_text_get(&said));
     free(text);
+    free(all);
+}
+
+/* The operators' own texts, of hal/kernels/kernels/. */
+static void compile_operators(const yoke_rtc_loaded_t *loaded, yoke_dialect_t dialect,
+                              const char *architecture, const yoke_element_t *elements,
+                              size_t count)
+{
+    extern const char yoke_text_element[], yoke_text_vector[], yoke_text_convert[],
+        yoke_text_select[], yoke_text_matrix[], yoke_text_rows[], yoke_text_layers[];
+    const struct {
+        const char *text;
+        bool all; /* for every element; else for floats only */
+    } texts[] = {{yoke_text_vector, true},  {yoke_text_convert, true},
+                 {yoke_text_select, false}, {yoke_text_matrix, false},
+                 {yoke_text_rows, false},   {yoke_text_layers, false}};
+    for (size_t e = 0; e < count; e++)
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            yoke_rtc_code_t code = {0};
+            char options[64];
+            if (!texts[t].all && elements[e] > YOKE_ELEMENT_BF16)
+                continue;
+            char *program = yoke_format("%s%s", yoke_text_element, texts[t].text);
+            snprintf(options, sizeof options, "-DYO_ELEMENT=%d -DYO_GROUP=256",
+                     (int)elements[e]);
+            compile_portable(loaded, dialect, architecture, program, options, &code);
+            free(code.data);
+            free(program);
+        }
 }
 
 static void is_elf(const yoke_rtc_code_t *code)
@@ -98,7 +128,7 @@ static void nvrtc(void **state)
                      YOKE_OK);
     is_elf(&code);
     free(code.data);
-    compile_portable(&loaded, YOKE_DIALECT_CUDA, "sm_80", &code);
+    compile_portable(&loaded, YOKE_DIALECT_CUDA, "sm_80", portable, "", &code);
     is_elf(&code);
     free(code.data);
     /* a device after all that it knows: text, which the driver finishes */
@@ -115,6 +145,9 @@ static void nvrtc(void **state)
     assert_non_null(strstr(yoke_text_get(&said), "FACTOR"));
     assert_int_equal(compile(&loaded, "sm_90", axpy, "--no-such-option", &code),
                      YOKE_ERR_BAD_INPUT);
+    static const yoke_element_t elements[] = {YOKE_ELEMENT_F32, YOKE_ELEMENT_BF16,
+                                              YOKE_ELEMENT_U8};
+    compile_operators(&loaded, YOKE_DIALECT_CUDA, "sm_90", elements, 3);
     yoke_rtc_forget(&loaded);
 #endif
 }
@@ -142,7 +175,7 @@ static void hiprtc(void **state)
         YOKE_OK);
     is_elf(&code);
     free(code.data);
-    compile_portable(&loaded, YOKE_DIALECT_HIP, "gfx90a", &code);
+    compile_portable(&loaded, YOKE_DIALECT_HIP, "gfx90a", portable, "", &code);
     is_elf(&code);
     free(code.data);
     assert_int_equal(compile(&loaded, "gfx90a", axpy, "", &code), YOKE_ERR_BAD_INPUT);
@@ -155,6 +188,8 @@ static void hiprtc(void **state)
     /* and is none the worse for it */
     assert_int_equal(compile(&loaded, "gfx90a", axpy, "-DFACTOR=1", &code), YOKE_OK);
     free(code.data);
+    static const yoke_element_t elements[] = {YOKE_ELEMENT_BF16};
+    compile_operators(&loaded, YOKE_DIALECT_HIP, "gfx90a", elements, 1);
     /* without the helper there is no compiler, and that is said */
     yoke_rtc_forget(&loaded);
     setenv("YOKE_PROBE_HELPER", "/no/such/helper", 1);
