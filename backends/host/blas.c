@@ -21,6 +21,7 @@ static struct {
                   const double *, int, double, double *, int);
     char *(*config)(void);
     char name[64];
+    yoke_library_t library; /* stays open */
     bool ready;
 } blas = {.once = PTHREAD_ONCE_INIT};
 
@@ -32,14 +33,13 @@ static void load(void)
         {"cblas_dgemm", NULL, &blas.dgemm, false},
         {"openblas_get_config", NULL, &blas.config, true},
     };
-    yoke_library_t library;
     char *problem = NULL, version[32] = "";
     bool found;
-    if (!yoke_library_open("OPENBLAS", names, &library, &problem, &found)) {
+    if (!yoke_library_open("OPENBLAS", names, &blas.library, &problem, &found)) {
         free(problem);
         return;
     }
-    if (yoke_library_resolve(&library, symbols, 3) != NULL)
+    if (yoke_library_resolve(&blas.library, symbols, 3) != NULL)
         return;
     /* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." */
     if (blas.config != NULL && sscanf(blas.config(), "%*s %31s", version) != 1)

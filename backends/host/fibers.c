@@ -4,9 +4,9 @@
  * a guard page below. A round runs every item to its next barrier or its end. Coroutines
  * stay for the next group and the next launch.
  *
- * swapcontext() makes two system calls; the compiler's own setjmp, once a coroutine has
- * begun, none, and no sanitizer takes it over. Clang has it on few machines: elsewhere
- * swapcontext() does. This file is never instrumented (CMakeLists.txt).
+ * swapcontext() makes two system calls, and sanitizers take it over: on x86-64 a few
+ * lines of assembly change stacks instead, elsewhere it does. This file is never
+ * instrumented (CMakeLists.txt).
  */
 #include "backends/host/host.h"
 
@@ -24,38 +24,77 @@ typedef struct fiber {
     yoke_host_fibers_t *owner;
     yoke_host_self_t self;
     unsigned char *memory; /* guard page and stack */
-    bool begun, finished;
+    bool finished;
+#ifdef QUICK_SWITCH
+    void *place; /* stack pointer while another runs */
+#else
     ucontext_t context;
-    void *place[5]; /* GCC's manual, "Nonlocal Gotos" */
+#endif
 } fiber_t;
 
 struct yoke_host_fibers {
     fiber_t **items;
     uint32_t count, room;
     size_t guard;
-    ucontext_t context; /* of the thread that runs the launch */
-    void *place[5];     /* GCC's manual, "Nonlocal Gotos" */
+#ifdef QUICK_SWITCH
+    void *place; /* stack pointer while another runs */
+#else
+    ucontext_t context;
+#endif
     yoke_host_run_t run;
     const void *const *arguments;
 };
 
 /* --- changing stacks ---------------------------------------------------------------- */
 
+static void fiber_loop(fiber_t *fiber);
+
 #ifdef QUICK_SWITCH
-__attribute__((noinline)) static void yield(fiber_t *fiber)
+/* The registers that a function keeps for its caller are all that a change of stacks in a
+ * call has to keep: System V ABI, AMD64 supplement, figure 3.4. A new coroutine begins in
+ * yoke_host_begin, with itself in r12 and its function in r13. */
+void yoke_host_switch(void **save, void *place);
+void yoke_host_begin(void);
+__asm__(".text\n"
+        ".hidden yoke_host_switch\n"
+        ".globl yoke_host_switch\n"
+        ".type yoke_host_switch, @function\n"
+        "yoke_host_switch:\n"
+        "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+        "movq %rsp, (%rdi)\n"
+        "movq %rsi, %rsp\n"
+        "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\n"
+        "ret\n"
+        ".size yoke_host_switch, .-yoke_host_switch\n"
+        ".hidden yoke_host_begin\n"
+        ".globl yoke_host_begin\n"
+        ".type yoke_host_begin, @function\n"
+        "yoke_host_begin:\n"
+        "movq %r12, %rdi\n"
+        "call *%r13\n"
+        "ud2\n"
+        ".size yoke_host_begin, .-yoke_host_begin\n");
+
+static void yield(fiber_t *fiber)
 {
-    if (__builtin_setjmp(fiber->place) == 0)
-        __builtin_longjmp(fiber->owner->place, 1);
+    yoke_host_switch(&fiber->place, fiber->owner->place);
 }
 
-__attribute__((noinline)) static void resume(fiber_t *fiber)
+static void resume(fiber_t *fiber)
 {
-    if (__builtin_setjmp(fiber->owner->place) != 0)
-        return;
-    if (fiber->begun)
-        __builtin_longjmp(fiber->place, 1);
-    fiber->begun = true;
-    setcontext(&fiber->context);
+    yoke_host_switch(&fiber->owner->place, fiber->place);
+}
+
+static bool begin(fiber_t *fiber)
+{
+    /* r15 r14 r13 r12 rbx rbp, where to return, and two words that align the stack. */
+    uintptr_t *top =
+        (uintptr_t *)(void *)(fiber->memory + fiber->owner->guard + STACK_SIZE) - 9;
+    top[2] = (uintptr_t)fiber_loop;
+    top[3] = (uintptr_t)fiber;
+    top[6] = (uintptr_t)yoke_host_begin;
+    fiber->place = top;
+    return true;
 }
 #else
 static void yield(fiber_t *fiber)
@@ -67,6 +106,25 @@ static void resume(fiber_t *fiber)
 {
     swapcontext(&fiber->owner->context, &fiber->context);
 }
+
+/* makecontext() passes numbers only. */
+static void begin_here(unsigned high, unsigned low)
+{
+    fiber_loop((fiber_t *)(((uintptr_t)high << 16 << 16) | (uintptr_t)low));
+}
+
+static bool begin(fiber_t *fiber)
+{
+    uintptr_t address = (uintptr_t)fiber;
+    if (getcontext(&fiber->context) != 0)
+        return false;
+    fiber->context.uc_stack.ss_sp = fiber->memory + fiber->owner->guard;
+    fiber->context.uc_stack.ss_size = STACK_SIZE;
+    fiber->context.uc_link = NULL;
+    makecontext(&fiber->context, (void (*)(void))(void *)begin_here, 2,
+                (unsigned)(address >> 16 >> 16), (unsigned)address);
+    return true;
+}
 #endif
 
 static void wait_for_others(void *context)
@@ -74,10 +132,8 @@ static void wait_for_others(void *context)
     yield(context);
 }
 
-/* makecontext() passes numbers only. */
-static void fiber_main(unsigned high, unsigned low)
+static void fiber_loop(fiber_t *fiber)
 {
-    fiber_t *fiber = (fiber_t *)(((uintptr_t)high << 16 << 16) | (uintptr_t)low);
     for (;;) {
         fiber->owner->run(fiber->owner->arguments, &fiber->self);
         fiber->finished = true;
@@ -101,18 +157,11 @@ static bool fiber_make(yoke_host_fibers_t *fibers)
     }
     fiber->memory = memory;
     fiber->owner = fibers;
-    if (mprotect(memory, fibers->guard, PROT_NONE) != 0 ||
-        getcontext(&fiber->context) != 0) {
+    if (mprotect(memory, fibers->guard, PROT_NONE) != 0 || !begin(fiber)) {
         munmap(memory, size);
         free(fiber);
         return false;
     }
-    fiber->context.uc_stack.ss_sp = fiber->memory + fibers->guard;
-    fiber->context.uc_stack.ss_size = STACK_SIZE;
-    fiber->context.uc_link = NULL;
-    uintptr_t address = (uintptr_t)fiber;
-    makecontext(&fiber->context, (void (*)(void))(void *)fiber_main, 2,
-                (unsigned)(address >> 16 >> 16), (unsigned)address);
     fibers->items[fibers->count++] = fiber;
     return true;
 }

@@ -14,9 +14,8 @@ int main(int argc, char **argv)
     size_t size = 0, source_size = 0;
     if (argc != 3 || yoke_file_read(argv[2], 0, &text, &size) != YOKE_OK)
         return 2;
-    yoke_status_t status =
-        yoke_dialect_source((yoke_dialect_t)atoi(argv[1]), YOKE_CAP_FP64, text, size,
-                            &source, &source_size);
+    yoke_status_t status = yoke_dialect_source(
+        (yoke_dialect_t)atoi(argv[1]), YOKE_CAP_FP64, text, size, &source, &source_size);
     free(text);
     if (status != YOKE_OK)
         return 1;
