@@ -334,6 +334,8 @@ static void import_refused(yoke_cts_t *t)
     yoke_dltensor_t back = {.struct_size = sizeof back};
     yoke_buffer_t *buffer = yoke_cts_buffer(t, yoke_cts_device(t), 1024);
     framework_t *f = make_framework(t, buffer);
+    if (yoke_cts_parameter(t) == 6 && f->managed.dl_tensor.device.device_type == DL_CPU)
+        yoke_cts_unsupported(t, "memory of the CPU is one device, whatever its number");
     spoil(f, yoke_cts_parameter(t));
     GIVES(t, (yoke_status_t)yoke_cts_second(t),
           yoke_dlpack_import(yoke_cts_device(t), &f->managed, &back));

@@ -144,10 +144,10 @@ static const char local_source[] =
     "    YOKE_LOCAL_ARRAY(u32, sums, 64);\n"
     "    u32 i = YOKE_ITEM(0);\n"
     "    sums[i] = y[YOKE_GLOBAL_ID(0)];\n"
-    "    for (u32 half = YOKE_ITEMS(0) / 2u; half > 0u; half /= 2u) {\n"
+    "    for (u32 step = YOKE_ITEMS(0) / 2u; step > 0u; step /= 2u) {\n"
     "        YOKE_BARRIER();\n"
-    "        if (i < half)\n"
-    "            sums[i] += sums[i + half];\n"
+    "        if (i < step)\n"
+    "            sums[i] += sums[i + step];\n"
     "    }\n"
     "    YOKE_BARRIER();\n"
     "    y[YOKE_GLOBAL_ID(0)] = sums[0];\n"
@@ -185,7 +185,7 @@ static const char local_source[] =
     "}\n";
 
 static const char argument_local_source[] =
-    "YOKE_KERNEL void rotate(YOKE_GLOBAL u32 *y, u32 by, YOKE_LOCAL u32 *kept)\n"
+    "YOKE_KERNEL void turn(YOKE_GLOBAL u32 *y, u32 by, YOKE_LOCAL u32 *kept)\n"
     "{\n"
     "    u32 i = YOKE_ITEM(0), n = YOKE_ITEMS(0);\n"
     "    kept[i] = y[YOKE_GLOBAL_ID(0)];\n"
@@ -251,7 +251,7 @@ static void local_argument(yoke_cts_t *t)
     yoke_argument_t arguments[3] = {yoke_argument_span(y, 0), yoke_argument_value(&by, 4),
                                     yoke_argument_local(n * 4)};
     yoke_cts_put(t, queue, y, 0, x, sizeof x);
-    yoke_cts_launch(t, queue, yoke_cts_kernel(t, program, "rotate"), 4, n, arguments, 3);
+    yoke_cts_launch(t, queue, yoke_cts_kernel(t, program, "turn"), 4, n, arguments, 3);
     EXPECT(t, queue, y, 0, expected, 4 * n * 4);
 }
 

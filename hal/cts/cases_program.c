@@ -127,7 +127,7 @@ static void kernel_missing(yoke_cts_t *t)
 {
     yoke_program_t *program =
         yoke_cts_compile(t, yoke_cts_device(t), source, "-DVALUE=1u");
-    static const char *const names[] = {"nosuchkernel", "pu", "putt", "", "VALUE"};
+    static const char *const names[] = {"nosuchkernel", "pu", "putt", "VALUE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         yoke_kernel_t *kernel = NULL;
         GIVES(t, YOKE_ERR_NOT_FOUND, yoke_kernel_create(program, names[i], &kernel));

@@ -48,8 +48,10 @@ typedef struct yoke_cts_result {
 
 typedef struct yoke_cts_options {
     const char *device; /* name for yoke_device_open() */
-    const char *filter; /* pattern, or the beginning of a name; NULL: all cases */
-    bool verbose;       /* name each case on stderr before it runs: finds a crash */
+    /* Patterns of fnmatch(3) or beginnings of names, with commas between; those after a
+     * '!' leave cases out: "queue/,!*-64m". NULL: all cases. */
+    const char *filter;
+    bool verbose; /* name each case on stderr before it runs: finds a crash */
     const yoke_cts_expectation_t *expectations; /* NULL: yoke_cts_expectations */
     void (*on_result)(void *context, const yoke_cts_result_t *result); /* may be NULL */
     void *context;

@@ -12,5 +12,11 @@ const yoke_cts_expectation_t yoke_cts_expectations[] = {
      .cases = "*-64m",
      .unsupported = true,
      .reason = "Oclgrind interprets: sizes above 16 MiB take minutes"},
+    {.backend = "opencl",
+     .device = "*Oclgrind*",
+     .cases = "thread/launch",
+     .unsupported = true,
+     .reason = "Oclgrind ends the process by an assertion (Context::notifyKernelBegin) "
+               "when two threads launch in one context"},
     {.backend = NULL},
 };

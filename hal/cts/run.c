@@ -33,10 +33,32 @@ const char *yoke_cts_case_name(size_t index)
     return row != NULL ? row->name : NULL;
 }
 
+static bool matches(const char *pattern, size_t size, const char *name)
+{
+    char text[128];
+    if (size >= sizeof text)
+        return false;
+    memcpy(text, pattern, size);
+    text[size] = '\0';
+    return fnmatch(text, name, 0) == 0 || strncmp(name, text, size) == 0;
+}
+
+/* Of "queue/,event/fan-*,!*-64m": any of those without '!', none of those with. */
 static bool selected(const char *filter, const char *name)
 {
-    return filter == NULL || fnmatch(filter, name, 0) == 0 ||
-           strncmp(name, filter, strlen(filter)) == 0;
+    bool any = false, wanted = false;
+    for (const char *at = filter; at != NULL && *at != '\0';) {
+        size_t size = strcspn(at, ",");
+        bool without = *at == '!';
+        if (without && matches(at + 1, size - 1, name))
+            return false;
+        if (!without && size > 0) {
+            any = true;
+            wanted |= matches(at, size, name);
+        }
+        at += size + (at[size] == ',');
+    }
+    return wanted || !any;
 }
 
 static const yoke_cts_expectation_t *find_expectation(const yoke_cts_t *t,

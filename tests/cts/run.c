@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hal/cts/cts.h"
+#include "yoke/device.h"
 
 static void tell(void *context, const yoke_cts_result_t *result)
 {
@@ -50,6 +51,9 @@ int main(int argc, char **argv)
             verbose = true;
         } else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) {
             filter = argv[++i];
+        } else if (strcmp(argv[i], "--load") == 0 && i + 1 < argc) {
+            if (yoke_backend_load(argv[++i]) != YOKE_OK)
+                return 1; /* the message went to the log */
         } else if (strcmp(argv[i], "--list") == 0) {
             for (size_t n = 0; yoke_cts_case_name(n) != NULL; n++)
                 puts(yoke_cts_case_name(n));
