@@ -2,6 +2,7 @@
 /* Level Zero through its loader. */
 #include "backends/backend.h"
 #include "backends/level_zero/ze.h"
+#include "backends/level_zero/live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,5 +177,6 @@ const yoke_backend_t yoke_backend_level_zero = {
     .hidden_as = "level_zero",
     .probe = probe,
     .error_name = yoke_ze_error_name,
+    .live = &yoke_level_zero_ops,
     .missing = "the Level Zero loader is not installed (Debian: libze1)",
 };
