@@ -187,8 +187,6 @@ static void hiprtc(void **state)
     /* and is none the worse for it */
     assert_int_equal(compile(&loaded, "gfx90a", axpy, "-DFACTOR=1", &code), YOKE_OK);
     free(code.data);
-    static const yoke_element_t elements[] = {YOKE_ELEMENT_U8};
-    compile_operators(&loaded, YOKE_DIALECT_HIP, "gfx90a", elements, 1);
     /* without the helper there is no compiler, and that is said */
     yoke_rtc_forget(&loaded);
     setenv("YOKE_PROBE_HELPER", "/no/such/helper", 1);
