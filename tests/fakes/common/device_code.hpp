@@ -48,6 +48,7 @@ __attribute__((visibility("hidden"))) void fake_switch(void **save, void *to);
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 #ifdef FAKE_HIP
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define hipThreadIdx_x threadIdx.x
 #define hipBlockIdx_x blockIdx.x
 #define hipBlockDim_x blockDim.x

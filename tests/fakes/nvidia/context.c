@@ -11,6 +11,7 @@ static atomic_bool initialized;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cu_context_t *primaries[FAKE_MAX_CARDS]; /* by ordinal */
 static cu_context_t *foreign[FAKE_MAX_CARDS];   /* of yoke_fake_set_current() */
+static cu_context_t *graveyard;
 static _Thread_local cu_context_t *stack[DEPTH];
 static _Thread_local int depth;
 
@@ -125,6 +126,10 @@ static void destroy(cu_context_t *context)
     if (context->thread != NULL)
         fake_stream_destroy(context->thread);
     context->null = context->thread = NULL;
+    pthread_mutex_lock(&lock);
+    context->next = graveyard;
+    graveyard = context;
+    pthread_mutex_unlock(&lock);
 }
 
 FAKE_API cu_result_t cuInit(unsigned flags)

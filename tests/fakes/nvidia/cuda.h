@@ -63,6 +63,7 @@ typedef struct cu_context {
     fake_stream_t *thread; /* CU_STREAM_PER_THREAD; one for all threads */
     atomic_int error;      /* of its work; sticks */
     atomic_bool peers[FAKE_MAX_CARDS];
+    struct cu_context *next; /* of those that ended */
 } cu_context_t;
 
 typedef struct cu_stream {
