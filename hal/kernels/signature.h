@@ -15,8 +15,6 @@
 #include "yoke/kernel.h"
 #include "yoke/status.h"
 
-#pragma GCC visibility push(hidden)
-
 typedef struct yoke_parameter {
     yoke_argument_kind_t kind; /* SPAN: YOKE_GLOBAL pointer; LOCAL: YOKE_LOCAL pointer */
     uint32_t size; /* of a VALUE whose type is one of the dialect's; 0: not known */
@@ -48,5 +46,4 @@ void yoke_signatures_free(yoke_signatures_t *signatures);
 const yoke_signature_t *yoke_signatures_find(const yoke_signatures_t *signatures,
                                              const char *name);
 
-#pragma GCC visibility pop
 #endif
