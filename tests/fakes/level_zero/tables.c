@@ -90,10 +90,6 @@ TABLE(Kernel, ze_kernel_dditable_t, .pfnCreate = zeKernelCreate,
       .pfnSetArgumentValue = zeKernelSetArgumentValue,
       .pfnSetIndirectAccess = zeKernelSetIndirectAccess,
       .pfnGetProperties = zeKernelGetProperties, .pfnGetName = zeKernelGetName)
-TABLE(Image, ze_image_dditable_t, NULL)
-TABLE(Sampler, ze_sampler_dditable_t, NULL)
-TABLE(PhysicalMem, ze_physical_mem_dditable_t, NULL)
-TABLE(VirtualMem, ze_virtual_mem_dditable_t, NULL)
 
 /* Tables that must be there, empty. */
 #define EMPTY(prefix, name, type)                                                        \
@@ -105,6 +101,10 @@ TABLE(VirtualMem, ze_virtual_mem_dditable_t, NULL)
         return ZE_RESULT_SUCCESS;                                                        \
     }
 
+EMPTY(ze, Image, ze_image_dditable_t)
+EMPTY(ze, Sampler, ze_sampler_dditable_t)
+EMPTY(ze, PhysicalMem, ze_physical_mem_dditable_t)
+EMPTY(ze, VirtualMem, ze_virtual_mem_dditable_t)
 EMPTY(zes, Device, zes_device_dditable_t)
 EMPTY(zes, Diagnostics, zes_diagnostics_dditable_t)
 EMPTY(zes, Driver, zes_driver_dditable_t)
