@@ -55,6 +55,13 @@ const yoke_setting_t yoke_settings[] = {
      YOKE_SETTING_TEXT},
     {"host-cc", "PROGRAM", "the first of cc, gcc and clang in $PATH",
      "C compiler for programs on the host.", YOKE_SETTING_TEXT},
+    {"spirv-clang", "PROGRAM", "the clang beside llvm-spirv's version in $PATH",
+     "Compiler from OpenCL C to LLVM bitcode for Level Zero; set llvm-spirv too.",
+     YOKE_SETTING_TEXT},
+    {"llvm-spirv", "PROGRAM", "llvm-spirv, else llvm-spirv-21 down to -14, in $PATH",
+     "Translator from LLVM bitcode to SPIR-V for Level Zero; of the same version as "
+     "spirv-clang.",
+     YOKE_SETTING_TEXT},
     {"validate", "0|1", "0",
      "Check every argument of calls on live devices, freed handles included, before the "
      "runtime sees it.",
