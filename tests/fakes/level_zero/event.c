@@ -10,7 +10,10 @@ typedef struct pool {
     uint32_t flags, count;
 } pool_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all events */
+/* Of all events: their state, which a stream asks for under its own lock, and their
+ * marks, whose functions take that. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mark_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void event_set(event_t *event, bool signaled, int64_t start, int64_t end)
 {
@@ -31,19 +34,19 @@ bool event_is_set(event_t *event)
 
 void event_will_be_set(event_t *event, fake_mark_t *mark)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mark_lock);
     fake_mark_t *old = event->signal;
     event->signal = mark;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mark_lock);
     if (old != NULL)
         fake_mark_release(old);
 }
 
 static fake_mark_t *mark_of(event_t *event)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mark_lock);
     fake_mark_t *mark = event->signal != NULL ? fake_mark_retain(event->signal) : NULL;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mark_lock);
     return mark;
 }
 
