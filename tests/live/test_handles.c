@@ -201,6 +201,7 @@ static void validation_of_copies(void **state)
     OUTSIDE(yoke_queue_copy(queue, a, yoke_span(bench.b, UINT64_MAX), 2));
     OUTSIDE(yoke_queue_copy(queue, yoke_span(bench.a, 2), b, UINT64_MAX));
     OUTSIDE(yoke_queue_write(queue, yoke_span(bench.a, 61), bytes, 4));
+    OUTSIDE(yoke_queue_write(queue, yoke_span(bench.a, 2), bytes, UINT64_MAX));
     OUTSIDE(yoke_queue_read(queue, bytes, yoke_span(bench.a, 61), 4));
     OUTSIDE(yoke_queue_fill(queue, yoke_span(bench.a, 64), bytes, 4, 4));
     WRONG(yoke_queue_copy(queue, a, a, 8), "overlap");
