@@ -160,8 +160,9 @@ yoke_status_t yoke_read_device(const yoke_cursor_t *at, yoke_inventory_device_t 
                                           "reason",    "hidden_by", "health",
                                           "numa",      "memory",    "compute",
                                           "achieved",  "bandwidth", "bandwidth_achieved",
-                                          "copy_to",   "copy_from", "link",
-                                          "pcie",      "views",     NULL};
+                                          "copy_to",   "copy_from", "launch",
+                                          "link",      "pcie",      "views",
+                                          NULL};
     TRY(yoke_read_only(at, allowed));
     TRY(read_identity(at, device));
     TRY(read_memory(at, &device->memory));
@@ -172,6 +173,7 @@ yoke_status_t yoke_read_device(const yoke_cursor_t *at, yoke_inventory_device_t 
                            &device->bandwidth_achieved));
     TRY(yoke_read_quantity(at, "copy_to", "rate", YOKE_MAX_RATE, &device->copy_to));
     TRY(yoke_read_quantity(at, "copy_from", "rate", YOKE_MAX_RATE, &device->copy_from));
+    TRY(yoke_read_quantity(at, "launch", "latency", YOKE_MAX_SECONDS, &device->launch));
     TRY(read_device_link(at, device));
     TRY(read_pcie(at, device));
     return read_views(at, device);

@@ -210,6 +210,7 @@ json_t *yoke_device_to_json(const yoke_inventory_device_t *device)
     set_quantity(object, "bandwidth_achieved", "fraction", &device->bandwidth_achieved);
     set_quantity(object, "copy_to", "rate", &device->copy_to);
     set_quantity(object, "copy_from", "rate", &device->copy_from);
+    set_quantity(object, "launch", "latency", &device->launch);
     json_object_set_new(object, "link", link_part_to_json(device));
     json_object_set_new(object, "pcie", pcie_to_json(device));
     json_t *views = json_array();

@@ -47,6 +47,7 @@ static const size_t device_quantities[] = {
     AT(yoke_inventory_device_t, bandwidth_achieved),
     AT(yoke_inventory_device_t, copy_to),
     AT(yoke_inventory_device_t, copy_from),
+    AT(yoke_inventory_device_t, launch),
     AT(yoke_inventory_device_t, link_rate),
     YOKE_PART_END};
 static const size_t nic_strings[] = {AT(yoke_nic_t, id), AT(yoke_nic_t, kind),

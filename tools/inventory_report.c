@@ -11,14 +11,17 @@
 static void add_measurement(yoke_table_t *table, const yoke_measurement_t *item)
 {
     char median[32];
-    const char *unit = item->dtype != NULL ? "FLOP/s" : "B/s";
+    const char *unit = item->unit != NULL ? item->unit : "";
     double spread = item->median > 0 ? (item->high - item->low) / item->median * 50 : 0;
     yoke_table_cell(table, item->device);
     yoke_table_cell(table, item->what);
     yoke_table_cellf(table, "%s%s", item->marks & YOKE_MARK_LOWER_BOUND ? ">= " : "",
                      yoke_show_rate(item->median, unit, median));
     yoke_table_cellf(table, "±%.0f %%", spread);
-    yoke_table_cellf(table, "%u", item->runs);
+    if (item->nominal > 0)
+        yoke_table_cellf(table, "%.0f %%", 100 * item->median / item->nominal);
+    else
+        yoke_table_cell(table, "-");
     yoke_table_cell(table, item->with);
 }
 
@@ -26,7 +29,7 @@ void yoke_inventory_print_measurements(const yoke_measurements_t *measurements,
                                        size_t width, yoke_text_t *out)
 {
     static const char *const headers[] = {"device",  "measured", ">median",
-                                          ">spread", ">runs",    "~with"};
+                                          ">spread", ">of peak", "~with"};
     bool bounds = false;
     if (measurements->count == 0)
         return;

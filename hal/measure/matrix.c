@@ -3,6 +3,7 @@
 #include "hal/measure/matrix.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECKS 8
 
@@ -61,3 +62,74 @@ void yoke_matrix_fill_double(double *matrix, size_t n, uint32_t seed)
 
 DEFINE_CHECK(single, float)
 DEFINE_CHECK(double, double)
+
+bool yoke_matrix_check_rounded(const double *a, const double *b, const double *c,
+                               size_t n, double epsilon)
+{
+    double *x = calloc(5 * n, sizeof *x);
+    double *bx = x + n, *abx = x + 2 * n, *cx = x + 3 * n, *allowed = x + 4 * n;
+    uint32_t state = 12345;
+    bool right = x != NULL;
+    for (size_t i = 0; right && i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            allowed[i] += (c[i * n + j] < 0 ? -c[i * n + j] : c[i * n + j]) * epsilon;
+    for (int round = 0; right && round < CHECKS; round++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = next(&state) & 1 ? 1.0 : 0.0;
+        times_double(b, x, bx, n);
+        times_double(a, bx, abx, n);
+        times_double(c, x, cx, n);
+        for (size_t i = 0; right && i < n; i++)
+            right = abx[i] - cx[i] <= allowed[i] && cx[i] - abx[i] <= allowed[i];
+    }
+    free(x);
+    return right;
+}
+
+/* --- half precision
+ * --------------------------------------------------------------------- */
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+uint16_t yoke_matrix_to_f16(float value)
+{
+    uint32_t bits = bits_of(value);
+    if ((bits & 0x7fffffffu) == 0)
+        return (uint16_t)(bits >> 16);
+    return (uint16_t)((bits >> 16 & 0x8000u) | (((bits >> 23 & 0xffu) - 112u) << 10) |
+                      (bits >> 13 & 0x3ffu));
+}
+
+float yoke_matrix_from_f16(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+    uint32_t exponent = half >> 10 & 0x1fu, fraction = half & 0x3ffu;
+    if (exponent == 31)
+        return of_bits(sign | 0x7f800000u | fraction << 13);
+    if (exponent != 0)
+        return of_bits(sign | (exponent + 112u) << 23 | fraction << 13);
+    float value = (float)fraction / 16777216.0f; /* 2^-24 */
+    return sign != 0 ? -value : value;
+}
+
+uint16_t yoke_matrix_to_bf16(float value)
+{
+    return (uint16_t)(bits_of(value) >> 16);
+}
+
+float yoke_matrix_from_bf16(uint16_t half)
+{
+    return of_bits((uint32_t)half << 16);
+}

@@ -20,4 +20,14 @@ bool yoke_matrix_check_single(const float *a, const float *b, const float *c, si
 bool yoke_matrix_check_double(const double *a, const double *b, const double *c,
                               size_t n);
 
+/* The same where each element of C was rounded once with that relative error. */
+bool yoke_matrix_check_rounded(const double *a, const double *b, const double *c,
+                               size_t n, double epsilon);
+
+/* Half precision of the small numbers above, exactly; and back. */
+uint16_t yoke_matrix_to_f16(float value);
+float yoke_matrix_from_f16(uint16_t bits);
+uint16_t yoke_matrix_to_bf16(float value);
+float yoke_matrix_from_bf16(uint16_t bits);
+
 #endif

@@ -29,9 +29,15 @@ void yoke_measure_put(int fd, const char *what, const char *with, const char *dt
 void yoke_measure_problem(int fd, const char *what, const char *with,
                           const char *problem);
 
-/* "host", or "opencl" LIBRARY PLATFORM INDEX; false: no such thing to measure. */
+/* "host", "opencl" LIBRARY PLATFORM INDEX, "live" NAME, or "pair" NAME NAME; false: no
+ * such thing to measure. */
 bool yoke_measure_run(int count, char **arguments, int fd);
 void yoke_measure_host(int fd);
+/* A device by its live backend ("cuda:0000:41:00.0"); with `short_list` only what the
+ * other timings of OpenCL leave out. */
+void yoke_measure_live(const char *name, bool short_list, int fd);
+/* The way from one device to another. */
+void yoke_measure_pair(const char *from, const char *to, int fd);
 void yoke_measure_opencl(const char *library, const char *platform, unsigned index,
                          int fd);
 

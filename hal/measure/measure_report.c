@@ -2,6 +2,7 @@
 /* Timing, and how a figure is sent to the parent. */
 #include "hal/measure/measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -80,12 +81,24 @@ bool yoke_measure_run(int count, char **arguments, int fd)
         yoke_measure_host(fd);
         return true;
     }
+    if (count >= 2 && strcmp(arguments[0], "live") == 0) {
+        yoke_measure_live(arguments[1], false, fd);
+        return true;
+    }
+    if (count >= 3 && strcmp(arguments[0], "pair") == 0) {
+        yoke_measure_pair(arguments[1], arguments[2], fd);
+        return true;
+    }
     if (count >= 4 && strcmp(arguments[0], "opencl") == 0) {
         char *end = NULL;
         unsigned long index = strtoul(arguments[3], &end, 10);
         if (end == arguments[3] || *end != '\0' || index > 255)
             return false;
         yoke_measure_opencl(arguments[1], arguments[2], (unsigned)index, fd);
+        /* Of this library alone, which the variables name now. */
+        char name[32];
+        snprintf(name, sizeof name, "opencl:%lu", index);
+        yoke_measure_live(name, true, fd);
         return true;
     }
     return false;

@@ -28,7 +28,8 @@ static const char usage[] =
     "yoke-probe is run by yoke inventory; it is not meant to be run by hand.\n"
     "  yoke-probe backend NAME PROBE [--library FILE] [--unmasked]\n"
     "  yoke-probe topology [--sysroot DIR]\n"
-    "  yoke-probe measure host | measure opencl LIBRARY INDEX\n"
+    "  yoke-probe measure host | opencl LIBRARY PLATFORM INDEX | live NAME | pair NAME "
+    "NAME\n"
     "  yoke-probe compile COMPILER LIBRARY NAME [OPTION]...\n"
     "Answers go to descriptor 3, one JSON object a line.\n";
 

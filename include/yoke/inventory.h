@@ -139,7 +139,8 @@ typedef struct yoke_inventory_device {
     yoke_quantity_t bandwidth;          /**< memory bandwidth, peak; measured: achieved */
     yoke_quantity_t bandwidth_achieved; /**< fraction of peak bandwidth */
     yoke_quantity_t copy_to, copy_from; /**< host-to-device, device-to-host rate */
-    char *link_name;                    /**< "NVLink3", NULL: none known */
+    yoke_quantity_t launch; /**< seconds from one launch to the next of an empty kernel */
+    char *link_name;        /**< "NVLink3", NULL: none known */
     yoke_quantity_t link_rate; /**< to its peers in the node, per direction, all links */
     bool link_mesh; /**< true: a pair gets link_rate/(peers) only (xGMI, HCCS); false:
                        switched */

@@ -60,7 +60,9 @@ typedef struct yoke_measurement {
     unsigned runs;
     unsigned marks; /**< YOKE_MARK_LOWER_BOUND */
     char *problem;  /**< why there is no figure; then the numbers are 0 */
-    char *dtype;    /**< "fp32"; NULL for bytes */
+    char *dtype;    /**< "fp32"; NULL for bytes and counts */
+    char *unit;     /**< "FLOP/s", "B/s", "/s" */
+    double nominal; /**< published figure, per second; 0: none */
 } yoke_measurement_t;
 
 typedef struct yoke_measurements {
@@ -69,11 +71,13 @@ typedef struct yoke_measurements {
 } yoke_measurements_t;
 
 /**
- * Time the host and every schedulable OpenCL device of a probed inventory, one after the
- * other, each in a helper process (at most about 10 s a device). Results are checked
- * against a reference on the CPU before they count. Fills compute, bandwidth, copy_to and
- * copy_from with YOKE_SOURCE_MEASURED. A device that cannot be measured becomes a
- * finding.
+ * Time the host and every schedulable device of a probed inventory by each runtime that
+ * sees it, one after the other, each in a helper process (at most about 10 s a device);
+ * then the way between every two accelerators of a node. Results are checked before they
+ * count: matrix products by Freivalds' check, everything else byte by byte. Fills compute
+ * (by the vendor's matrix library, which is named), bandwidth, copy_to, copy_from and
+ * launch, and adds links, with YOKE_SOURCE_MEASURED. A device that cannot be measured
+ * becomes a finding.
  *
  * @param inventory         of yoke_probe() on this machine, changed in place
  * @param options           NULL: all defaults
