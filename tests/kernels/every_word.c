@@ -22,6 +22,8 @@ YOKE_KERNEL void words(YOKE_GLOBAL f32 *x, YOKE_GLOBAL const f32 *y, YOKE_GLOBAL
     a = YOKE_EXP(a) + YOKE_LOG(a) + YOKE_SQRT(a) + YOKE_RSQRT(a) + YOKE_TANH(a) + YOKE_ERF(a);
     a += YOKE_FABS(a) + YOKE_FLOOR(a) + YOKE_SIN(a) + YOKE_COS(a) + YOKE_POW(a, alpha);
     a = YOKE_FMA(a, alpha, 1.0f) + YOKE_FMAX(a, alpha) + YOKE_FMIN(a, alpha) + (f32)tiny;
+    u32 half = 1u, kernel = 2u, global = 3u, local = 4u, constant = 5u;
+    a += (f32)(half + kernel + global + local + constant);
     a += YOKE_AS_F32(YOKE_AS_U32(a) ^ 1u) + first(part, y) + table[item & 3u];
     a += f16_to_f32(f32_to_f16(a)) + bf16_to_f32(f32_to_bf16(a));
     a += f8e4m3_to_f32(f32_to_f8e4m3(a)) + f8e5m2_to_f32(f32_to_f8e5m2(a));
