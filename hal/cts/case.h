@@ -121,6 +121,9 @@ void yoke_cts_keep_buffer(yoke_cts_t *t, yoke_buffer_t *buffer);
 void yoke_cts_keep_device(yoke_cts_t *t, yoke_device_t *device);
 void yoke_cts_keep_program(yoke_cts_t *t, yoke_program_t *program);
 void yoke_cts_keep_kernel(yoke_cts_t *t, yoke_kernel_t *kernel);
+/* A transfer ends before queues are waited for: they may wait at its gates. */
+void yoke_cts_keep_transfer(yoke_cts_t *t, yoke_transfer_t *transfer,
+                            void (*end)(void *object));
 /* Any other object, with the function that ends it. */
 void yoke_cts_keep(yoke_cts_t *t, void *object, void (*end)(void *object));
 /* The case ended this one itself. */

@@ -30,7 +30,7 @@ static yoke_transfer_t *make_transfer(yoke_cts_t *t, yoke_device_t *from,
     yoke_transfer_t *transfer = NULL;
     OK(t, yoke_transfer_create(from, to, &options, &transfer));
     CHECK(t, transfer != NULL);
-    yoke_cts_keep(t, transfer, end_transfer);
+    yoke_cts_keep_transfer(t, transfer, end_transfer);
     const char *method = yoke_transfer_method(transfer);
     CHECK(t, strcmp(method, "peer") == 0 || strcmp(method, "gated") == 0 ||
                  strcmp(method, "driven") == 0);
@@ -173,7 +173,7 @@ static void default_options(yoke_cts_t *t)
     end_t from = make_end(t, host, sizeof data), to = make_end(t, device, sizeof data);
     yoke_transfer_t *transfer = NULL;
     OK(t, yoke_transfer_create(host, device, NULL, &transfer));
-    yoke_cts_keep(t, transfer, end_transfer);
+    yoke_cts_keep_transfer(t, transfer, end_transfer);
     yoke_cts_noise(data, sizeof data, 180);
     yoke_cts_put(t, from.queue, from.buffer, 0, data, sizeof data);
     OK(t, yoke_transfer_start(transfer, to.queue, yoke_span(to.buffer, 0), from.queue,

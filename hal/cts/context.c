@@ -224,7 +224,7 @@ static void keep(yoke_cts_t *t, void *object, void (*end)(void *), yoke_queue_t 
         t->kept = grown;
         t->kept_capacity = capacity;
     }
-    t->kept[t->kept_count++] = (yoke_cts_kept_t){object, end, queue};
+    t->kept[t->kept_count++] = (yoke_cts_kept_t){object, end, queue, false};
 }
 
 static void end_queue(void *object)
@@ -260,6 +260,13 @@ static void end_kernel(void *object)
 void yoke_cts_keep(yoke_cts_t *t, void *object, void (*end)(void *object))
 {
     keep(t, object, end, NULL);
+}
+
+void yoke_cts_keep_transfer(yoke_cts_t *t, yoke_transfer_t *transfer,
+                            void (*end)(void *object))
+{
+    keep(t, transfer, end, NULL);
+    t->kept[t->kept_count - 1].opens = true;
 }
 
 void yoke_cts_keep_queue(yoke_cts_t *t, yoke_queue_t *queue)
@@ -303,9 +310,23 @@ void yoke_cts_forget(yoke_cts_t *t, const void *object)
         }
 }
 
-/* Queues are waited for before what their work uses is freed. */
+static void end_last_opener(yoke_cts_t *t)
+{
+    for (size_t i = t->kept_count; i-- > 0;)
+        if (t->kept[i].opens) {
+            yoke_cts_kept_t opener = t->kept[i];
+            yoke_cts_forget(t, opener.object);
+            opener.end(opener.object);
+            return;
+        }
+}
+
+/* Transfers open the gates that queues wait at; queues are waited for before what their
+ * work uses is freed. */
 void yoke_cts_context_clear(yoke_cts_t *t)
 {
+    for (size_t i = t->kept_count; i-- > 0;)
+        end_last_opener(t);
     for (size_t i = 0; i < t->kept_count; i++)
         if (t->kept[i].queue != NULL)
             (void)yoke_queue_sync(t->kept[i].queue);

@@ -13,6 +13,7 @@ typedef struct yoke_cts_kept {
     void *object;
     void (*end)(void *object);
     yoke_queue_t *queue; /* the same, when it is a queue: waited for before all ends */
+    bool opens; /* queues may be waiting for it: ends before they are waited for */
 } yoke_cts_kept_t;
 
 typedef struct yoke_cts_shared_program {

@@ -43,7 +43,7 @@ def run(mutation, names):
         command += ["--filter", ",".join(sorted(names))]
     environment = dict(os.environ, YOKE_CTS_MUTATION=str(mutation), YOKE_CTS_MUTANT=plugin)
     answer = subprocess.run(command + ["mutant"], capture_output=True, text=True,
-                            env=environment, timeout=200)
+                            env=environment, timeout=60)
     lines = answer.stdout.splitlines()
     if answer.returncode not in (0, 1) or not lines or " cases: " not in lines[-1]:
         sys.exit(f"mutation {mutation}: exit code {answer.returncode}\n"
