@@ -1,17 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """FAKE vendor libraries: masks, permuted orders, broken cards. No hardware is involved."""
+import ctypes
 import os
 import re
 
 import common
-from common import build, by_id, check, equal, findings
+from common import by_id, check, equal, findings
 
+# Four PCI domains, as MI300 machines have: the bus number alone tells nothing.
 CARDS = [f"{i % 4:04x}:{2 + i // 4:02x}:00.0" for i in range(8)]
+FAKES = os.path.join(os.environ["YOKE_BUILD_DIR"], "tests", "fakes", "lib")
 
 
-def inventory(backends, expect=0, **env):
+def cards_file(lines):
+    """What tests/fakes/README.md describes: eight cards of each vendor, and `lines`."""
+    path = os.path.join(folder, "fakes")
+    with open(path, "w") as file:
+        for vendor in ("nvidia", "amd", "level_zero"):
+            print(vendor, "count 8", file=file)
+            for i, card in enumerate(CARDS):
+                print(f"{vendor}:{i} pci {card}", file=file)
+        print("nvidia memory 80G\nnvidia free 1G\namd name AMD Instinct MI300X", file=file)
+        print(lines, file=file)
+    return path
+
+
+def inventory(backends, expect=0, lines="", **env):
     return common.inventory("--backend", backends, expect=expect,
-                            env=common.environment(**libraries, **env))
+                            env=common.environment(**libraries, YOKE_FAKES=cards_file(lines),
+                                                   **env))
+
+
+def has_loader():
+    try:
+        ctypes.CDLL("libze_loader.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def view(device, runtime):
@@ -27,14 +52,19 @@ def visible(document):
 
 
 with common.temporary() as folder:
-    libraries = {"YOKE_LIB_" + name.upper(): build(folder, f"lib{name}.so", f"fake_{name}.c")
-                 for name in ("cuda", "nvml", "hip")}
-    masks = [("cuda", "CUDA_VISIBLE_DEVICES"), ("hip", "HIP_VISIBLE_DEVICES")]
-    if os.path.exists("/usr/include/level_zero/ze_api.h"):
-        libraries["YOKE_LIB_LEVEL_ZERO"] = build(folder, "libze.so", "fake_ze.c")
-        masks.append(("level_zero", "ZE_AFFINITY_MASK"))
+    libraries = {"YOKE_LIB_CUDA": f"{FAKES}/nvidia/libcuda.so.1",
+                 "YOKE_LIB_NVML": f"{FAKES}/nvidia/libnvidia-ml.so.1",
+                 "YOKE_LIB_HIP": f"{FAKES}/amd/libamdhip64.so.6"}
+    masks = [("cuda", "CUDA_VISIBLE_DEVICES", {5: 0, 2: 1}),
+             ("hip", "HIP_VISIBLE_DEVICES", {5: 0, 2: 1})]
+    # Level Zero: the real loader with the fake driver of tests/fakes, whose order no mask
+    # changes.
+    driver = f"{FAKES}/level_zero/libze_intel_gpu.so.1"
+    if os.path.exists(driver) and has_loader():
+        libraries["ZE_ENABLE_ALT_DRIVERS"] = driver
+        masks.append(("level_zero", "ZE_AFFINITY_MASK", {2: 0, 5: 1}))
 
-    for runtime, variable in masks:
+    for runtime, variable, ordinals in masks:
         equal(sorted(cards(inventory(runtime))), sorted(CARDS), f"{runtime}: all cards")
         document = inventory(runtime, **{variable: "5,2"})
         found = cards(document)
@@ -42,7 +72,7 @@ with common.temporary() as folder:
         equal(visible(document), sorted([CARDS[5], CARDS[2]]), f"{runtime}: visible ones")
         for i, card in enumerate(CARDS):
             seen = view(found[card], runtime)
-            equal((seen["ordinal"], seen["native"]), ({5: 0, 2: 1}.get(i), i),
+            equal((seen["ordinal"], seen["native"]), (ordinals.get(i), i),
                   f"{runtime}: both numberings of {card}")
             equal(found[card]["hidden_by"], None if i in (5, 2) else variable,
                   f"{runtime}: what hides {card}")
@@ -51,7 +81,8 @@ with common.temporary() as folder:
         check(len(hidden) == 1 and f"{variable}=5,2 hides 6" in hidden[0]["text"],
               f"{runtime}: the finding: {hidden}")
 
-        document = inventory(runtime, expect=5, FAKE_BROKEN=3)
+        document = inventory(runtime, expect=5, lines="nvidia:3 broken 101\namd:3 broken 101"
+                             "\nlevel_zero:3 broken 0x70000001")
         found = cards(document)
         equal(sum(1 for d in found.values() if d["schedulable"]), 7,
               f"{runtime}: one faulty card costs one device")
@@ -67,9 +98,10 @@ with common.temporary() as folder:
         return re.sub(r'"(ordinal|native)": \d+', "", common.json.dumps(
             cards(document), sort_keys=True))
 
-    equal(shape(inventory("cuda,nvml")), shape(inventory("cuda,nvml", FAKE_ORDER="reverse")),
+    equal(shape(inventory("cuda,nvml")),
+          shape(inventory("cuda,nvml", lines="nvidia order reverse")),
           "devices in another order")
-    document = inventory("cuda,nvml", FAKE_ORDER="reverse")
+    document = inventory("cuda,nvml", lines="nvidia order reverse")
     equal([(view(d, "cuda")["ordinal"], view(d, "nvml")["ordinal"])
            for d in cards(document).values()],
           [(7 - i, i) for i in sorted(range(8), key=lambda n: CARDS[n])],
@@ -80,10 +112,10 @@ with common.temporary() as folder:
     equal(found["memory"]["free"], 1073741824, "free memory by NVML")
     equal(found["pcie"]["generation"], 4, "PCIe link by NVML")
     equal(found["pci_ids"], "10de:2330", "PCI ids by NVML")
-    finding = findings(inventory("nvml", expect=5, FAKE_NVML_INIT=18))["nvml"]
+    finding = findings(inventory("nvml", expect=5, lines="nvidia nvml_init 18"))["nvml"]
     equal((finding["verdict"], finding["code_name"]),
           ("driver mismatch", "NVML_ERROR_LIB_RM_VERSION_MISMATCH"), "NVML of another driver")
-    document = inventory("nvml", expect=5, FAKE_BROKEN=3)
+    document = inventory("nvml", expect=5, lines="nvidia:3 broken 101")
     equal([d["health"] for d in cards(document).values() if d["health"] not in (None, "ok")],
           ["lost"], "a card that fell off the bus")
 common.finish()
