@@ -117,7 +117,36 @@ typedef struct attribute {
     enum key key;
 } attribute_t;
 
-#if HIP_FAKE_MAJOR == 4
+#if defined FAKE_MACA
+/* The first of mcDeviceAttribute_t, in the order of a public Cython binding of
+ * mcr/maca.h. */
+static const attribute_t attributes[] = {{0, THREADS},
+                                         {1, BLOCK_X},
+                                         {2, BLOCK_Y},
+                                         {3, BLOCK_Z},
+                                         {4, GRID_X},
+                                         {5, GRID_Y},
+                                         {6, GRID_Z},
+                                         {7, LOCAL},
+                                         {8, CONSTANT},
+                                         {9, WARP},
+                                         {10, WARP},
+                                         {11, REGISTERS},
+                                         {12, REGISTERS},
+                                         {13, CLOCK},
+                                         {14, MEMORY_CLOCK},
+                                         {15, BUS_WIDTH},
+                                         {16, UNITS},
+                                         {18, L2},
+                                         {19, THREADS_PER_UNIT},
+                                         {21, MAJOR},
+                                         {22, MINOR},
+                                         {23, CONCURRENT},
+                                         {24, PCI_BUS},
+                                         {25, PCI_DEVICE},
+                                         {26, LOCAL},
+                                         {28, INTEGRATED}};
+#elif HIP_FAKE_MAJOR == 4
 /* The order of hipDeviceAttribute_t before HIP 4.3 (halide/Halide, mini_amdgpu.h). */
 static const attribute_t attributes[] = {{0, THREADS},
                                          {1, BLOCK_X},
@@ -158,7 +187,8 @@ static const attribute_t attributes[] = {
 
 static bool old_wave(const fake_card_t *card)
 {
-    return strncmp(card->arch, "gfx9", 4) == 0;
+    return strncmp(card->arch, "gfx9", 4) == 0 ||
+           strcmp(fake_defaults.vendor, "maca") == 0;
 }
 
 static int answer(const fake_card_t *card, enum key key)
@@ -331,6 +361,7 @@ FAKE_API hip_result_t hipDeviceGetByPCIBusId(int *out_device, const char *text)
     return hip_done(HIP_INVALID_VALUE);
 }
 
+#ifndef FAKE_MACA
 /* ---- properties: the two layouts --------------------------------------------------- */
 
 /* Before 6.0: hipDeviceProp_t of HIP 5.2.3, 792 bytes; what lies between the named ones
@@ -401,6 +432,8 @@ FAKE_API hip_result_t hipGetDevicePropertiesR0600(void *out, int ordinal)
     memcpy(out, &properties, sizeof properties);
     return HIP_SUCCESS;
 }
+#endif
+
 #endif
 
 /* ---- the current device ------------------------------------------------------------ */
@@ -488,7 +521,11 @@ static const struct {
     int code;
     const char *name;
 } names[] = {
+#ifdef FAKE_MACA
+#include "../maca/error_names.h"
+#else
 #include "error_names.h"
+#endif
 };
 
 static const char *name_of(int code)
@@ -496,7 +533,11 @@ static const char *name_of(int code)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].code == code)
             return names[i].name;
+#ifdef FAKE_MACA
+    return "mcErrorUnknown";
+#else
     return "hipErrorUnknown";
+#endif
 }
 
 FAKE_API const char *hipGetErrorName(hip_result_t code)

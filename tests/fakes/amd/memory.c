@@ -120,6 +120,7 @@ FAKE_API hip_result_t hipHostGetDevicePointer(void **out, void *address, unsigne
     return HIP_SUCCESS;
 }
 
+#ifndef FAKE_MACA
 /* hipPointerAttribute_t of HIP 5.2.3: memoryType (host 0, device 1), device,
  * devicePointer, hostPointer, isManaged, allocationFlags. */
 typedef struct pointer_attributes {
@@ -151,6 +152,8 @@ FAKE_API hip_result_t hipPointerGetAttributes(void *out, const void *address)
     memcpy(out, &answer, sizeof answer);
     return HIP_SUCCESS;
 }
+
+#endif
 
 /* ---- copying ----------------------------------------------------------------------- */
 
