@@ -81,6 +81,22 @@ static void test_queue_and_buffer(void **state)
             status = yoke_queue_query(queue);
         ok(status);
         assert_memory_equal(got, data, 16);
+        /* theirs and ours together, each kind of ours */
+        for (int kind = 0; kind < 2; kind++) {
+            yoke_buffer_t *ours = NULL;
+            uint32_t value = 40 + (uint32_t)kind;
+            ok(yoke_buffer_create(own.device, (yoke_memory_kind_t)kind, 64, &ours));
+            ok(yoke_queue_fill(queue, yoke_span(ours, 0), &value, 4, 64));
+            ok(yoke_queue_copy(queue, yoke_span(buffer, 1024), yoke_span(ours, 0), 64));
+            ok(yoke_queue_copy(queue, yoke_span(ours, 4), yoke_span(buffer, 128), 16));
+            ok(yoke_queue_read(queue, got, yoke_span(buffer, 1072), 16));
+            ok(yoke_queue_sync(queue));
+            assert_int_equal(got[3], value);
+            ok(yoke_queue_read(queue, got, yoke_span(ours, 4), 16));
+            ok(yoke_queue_sync(queue));
+            assert_memory_equal(got, data, 16);
+            yoke_buffer_destroy(ours);
+        }
         yoke_buffer_destroy(buffer);
         yoke_queue_destroy(queue);
         assert_ptr_equal(queue_seen, own.queue);

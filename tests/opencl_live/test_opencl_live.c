@@ -75,7 +75,7 @@ static void test_info(void **state)
                          is_oclgrind(*name) ? YOKE_DEVICE_EMULATOR : YOKE_DEVICE_CPU);
         /* Oclgrind waits for user events inside clFlush(). */
         assert_int_equal((info.capabilities & YOKE_CAP_GATE) != 0, !is_oclgrind(*name));
-        if (support_pocl() != NULL && strcmp(*name, support_pocl()) == 0) {
+        if (strncmp(info.version, "Portable Computing", 18) == 0) {
             assert_string_not_equal(info.vendor, "Intel"); /* its id says so, wrongly */
             assert_int_equal(info.capabilities & YOKE_CAP_ADDRESS, 0);
             assert_true((info.capabilities & YOKE_CAP_SHARED) != 0);
@@ -451,6 +451,10 @@ static void test_bad_launches(void **state)
     yoke_device_t *device = NULL;
     options.layers = 0; /* the runtime's own answers, not the layer's */
     ok(yoke_device_open(name, &options, &device));
+    if (info_of(device).alignment == 1) { /* addresses: nothing to misalign */
+        yoke_device_close(device);
+        skip();
+    }
     yoke_program_t *program = NULL;
     yoke_kernel_t *reverse = kernel_of(device, text, "reverse", &program), *none = NULL;
     yoke_queue_t *queue = queue_on(device);
