@@ -35,7 +35,8 @@ void yoke_inventory_print_measurements(const yoke_measurements_t *measurements,
         return;
     yoke_table_t *table = yoke_table_new(headers, 6);
     for (size_t i = 0; i < measurements->count; i++) {
-        if (measurements->items[i].problem != NULL)
+        /* Pairs stand in the table of links. */
+        if (measurements->items[i].problem != NULL || measurements->items[i].of_pair)
             continue;
         bounds = bounds || (measurements->items[i].marks & YOKE_MARK_LOWER_BOUND) != 0;
         add_measurement(table, &measurements->items[i]);
