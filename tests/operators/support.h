@@ -23,6 +23,7 @@ typedef struct bench {
     yoke_queue_t *queue;
     yoke_operators_t *operators;
     yoke_buffer_t *scratch;
+    uint32_t elements; /* those to test: each costs a run-time compilation */
 } bench_t;
 extern bench_t bench;
 
@@ -69,7 +70,8 @@ void check_near(const char *what, const tensor_t *tensor, const long double *exp
                 double tolerance);
 /** Tolerance of results in this type that were made in f32. */
 double step_of(yoke_element_t element);
-bool runs(const char *name, yoke_element_t element);
+/** Is this element type tested on this device? */
+bool tested(yoke_element_t element);
 
 extern const yoke_element_t layer_elements[3];
 

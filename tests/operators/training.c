@@ -60,6 +60,8 @@ void test_cross_entropy(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
+        if (!tested(layer_elements[i]))
+            continue;
         check_cross_entropy(layer_elements[i], 9, 33, 3, true);
         check_cross_entropy(layer_elements[i], 5, 7, 20000, true);
         check_cross_entropy(layer_elements[i], 2, 1999, 8, false);
@@ -130,7 +132,10 @@ void test_adam(void **state)
     (void)state;
     check_adam(YOKE_ELEMENT_F32, YOKE_ELEMENT_F32, 1009);
     check_adam(YOKE_ELEMENT_F32, YOKE_ELEMENT_BF16, 1009);
-    check_adam(YOKE_ELEMENT_F16, YOKE_ELEMENT_F16, 1009);
+    if (tested(YOKE_ELEMENT_F16))
+        check_adam(YOKE_ELEMENT_F16, YOKE_ELEMENT_F16, 1009);
+    if (!tested(YOKE_ELEMENT_BF16))
+        return;
     check_adam(YOKE_ELEMENT_BF16, YOKE_ELEMENT_BF16, 1);
     check_adam(YOKE_ELEMENT_BF16, YOKE_ELEMENT_BF16, 0);
 }
@@ -152,8 +157,8 @@ static void refused_elements(void)
     yoke_operators_t *o = bench.operators;
     yoke_queue_t *q = bench.queue;
     yoke_span_t s = yoke_span(bench.scratch, 0);
-    refused(yoke_op_bias(o, q, YOKE_ELEMENT_I32, s, s, 1, 1), YOKE_ERR_UNSUPPORTED, "bias",
-            "i32");
+    refused(yoke_op_bias(o, q, YOKE_ELEMENT_I32, s, s, 1, 1), YOKE_ERR_UNSUPPORTED,
+            "bias", "i32");
     refused(yoke_op_fill(o, q, YOKE_ELEMENT_COUNT, s, 1, 1), YOKE_ERR_UNSUPPORTED, "fill",
             "element");
     refused(yoke_op_convert(o, q, YOKE_ELEMENT_F32, s, (yoke_element_t)99, s, 1),
@@ -177,8 +182,17 @@ static void refused_values(void)
     yoke_span_t s = yoke_span(bench.scratch, 0);
     yoke_element_t f = YOKE_ELEMENT_F32;
     yoke_adam_t adam = {sizeof adam, 0.01f, 0.9f, 0.999f, 1e-8f, 0, 1, 0};
-    yoke_gemm_t gemm = {.struct_size = sizeof gemm, .element = f, .output = f, .m = 4,
-                        .n = 4, .k = 4, .lda = 3, .alpha = 1, .a = s, .b = s, .c = s};
+    yoke_gemm_t gemm = {.struct_size = sizeof gemm,
+                        .element = f,
+                        .output = f,
+                        .m = 4,
+                        .n = 4,
+                        .k = 4,
+                        .lda = 3,
+                        .alpha = 1,
+                        .a = s,
+                        .b = s,
+                        .c = s};
     refused(yoke_op_axpy(NULL, q, f, 1, s, s, 1), YOKE_ERR_USAGE, "axpy", "operators");
     refused(yoke_op_axpy(o, NULL, f, 1, s, s, 1), YOKE_ERR_USAGE, "axpy", "queue");
     refused(yoke_op_axpy(o, q, f, 1, yoke_span(NULL, 0), s, 1), YOKE_ERR_USAGE, "axpy",
