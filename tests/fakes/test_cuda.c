@@ -465,6 +465,83 @@ static void default_stream(void **state)
     assert_int_equal(cuMemFree_v2(memory), 0);
 }
 
+/* ---- cuBLASLt ---------------------------------------------------------------------- */
+
+static const char *folder;
+
+typedef struct heuristic {
+    uint64_t algorithm[8];
+    size_t workspace;
+    int state;
+    float waves;
+    int reserved[4];
+} heuristic_t;
+#define BLAS(X)                                                                          \
+    X(cublasLtCreate, (void **))                                                         \
+    X(cublasLtDestroy, (void *))                                                         \
+    X(cublasLtMatrixLayoutCreate, (void **, int, uint64_t, uint64_t, int64_t))           \
+    X(cublasLtMatrixLayoutDestroy, (void *))                                             \
+    X(cublasLtMatmulDescCreate, (void **, int, int))                                     \
+    X(cublasLtMatmulDescDestroy, (void *))                                               \
+    X(cublasLtMatmulDescSetAttribute, (void *, int, const void *, size_t))               \
+    X(cublasLtMatmulPreferenceCreate, (void **))                                         \
+    X(cublasLtMatmulPreferenceDestroy, (void *))                                         \
+    X(cublasLtMatmulAlgoGetHeuristic, (void *, void *, void *, void *, void *, void *,   \
+                                       void *, int, heuristic_t *, int *))               \
+    X(cublasLtMatmul, (void *, void *, const void *, const void *, void *, const void *, \
+                       void *, const void *, const void *, void *, void *, void *,       \
+                       const void *, void *, size_t, void *))
+BLAS(POINTER)
+
+/* 2x3 by 3x2 of halves, the first transposed, into floats: small whole numbers are exact.
+ */
+static void product(void **state)
+{
+    (void)state;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/libcublasLt.so.13", folder);
+    void *blas = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(blas);
+#define FIND_BLAS(name, arguments) *(void **)(void *)&name = need(blas, #name);
+    BLAS(FIND_BLAS)
+    static const uint16_t one_to_six[6] = {0x3c00, 0x4000, 0x4200,
+                                           0x4400, 0x4500, 0x4600};
+    void *handle, *what, *a, *b, *d, *preference;
+    address_t memory;
+    heuristic_t found;
+    int transposed = 1, count = 0;
+    float one = 1, zero = 0, result[4];
+    assert_int_equal(cuMemAlloc_v2(&memory, 64), 0);
+    assert_int_equal(cuMemcpyHtoD_v2(memory, one_to_six, 12), 0);
+    void *at = (void *)(uintptr_t)memory, *to = (void *)(uintptr_t)(memory + 16);
+    assert_int_equal(cublasLtCreate(&handle), 0);
+    assert_int_equal(cublasLtMatmulDescCreate(&what, 68, 0), 0);
+    assert_int_equal(cublasLtMatmulDescSetAttribute(what, 3, &transposed, 4), 0);
+    assert_int_equal(cublasLtMatrixLayoutCreate(&a, 2, 3, 2, 3), 0);
+    assert_int_equal(cublasLtMatrixLayoutCreate(&b, 2, 3, 2, 3), 0);
+    assert_int_equal(cublasLtMatrixLayoutCreate(&d, 0, 2, 2, 2), 0);
+    assert_int_equal(cublasLtMatmulPreferenceCreate(&preference), 0);
+    assert_int_equal(cublasLtMatmulAlgoGetHeuristic(handle, what, b, a, d, d, preference,
+                                                    1, &found, &count),
+                     0);
+    assert_int_equal(count, 1);
+    assert_int_equal(cublasLtMatmul(handle, what, &one, at, a, at, b, &zero, to, d, to, d,
+                                    found.algorithm, NULL, 0, NULL),
+                     0);
+    assert_int_equal(cublasLtMatmul(handle, what, &one, result, a, at, b, &zero, to, d,
+                                    to, d, found.algorithm, NULL, 0, NULL),
+                     13);
+    assert_int_equal(cuMemcpyDtoH_v2(result, memory + 16, 16), 0);
+    assert_true(result[0] == 14 && result[1] == 32 && result[2] == 32 && result[3] == 77);
+    assert_int_equal(cublasLtMatmulPreferenceDestroy(preference), 0);
+    assert_int_equal(cublasLtMatrixLayoutDestroy(a), 0);
+    assert_int_equal(cublasLtMatrixLayoutDestroy(b), 0);
+    assert_int_equal(cublasLtMatrixLayoutDestroy(d), 0);
+    assert_int_equal(cublasLtMatmulDescDestroy(what), 0);
+    assert_int_equal(cublasLtDestroy(handle), 0);
+    assert_int_equal(cuMemFree_v2(memory), 0);
+}
+
 /* ---- faults ------------------------------------------------------------------------ */
 
 static void faults(void **state)
@@ -548,7 +625,8 @@ int main(int count, char **words)
         fprintf(stderr, "usage: %s FOLDER-OF-THE-FAKES\n", words[0]);
         return 2;
     }
-    load(words[1]);
+    folder = words[1];
+    load(folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_late),
         cmocka_unit_test(host_may_not_touch),
@@ -563,6 +641,7 @@ int main(int count, char **words)
         cmocka_unit_test(default_stream),
         cmocka_unit_test(faults),
         cmocka_unit_test(versions),
+        cmocka_unit_test(product),
     };
     const struct CMUnitTest last[] = {
         cmocka_unit_test(illegal_address),
