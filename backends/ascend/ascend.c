@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/call_gate.h"
 #include "base/error.h"
 #include "hal/loader.h"
 
@@ -140,7 +139,7 @@ static yoke_status_t device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
                              YOKE_CAP_WRAP | YOKE_CAP_FREE_MEMORY | YOKE_CAP_EXHAUSTS |
                              YOKE_CAP_GEMM;
     if (runtime->acl.host_call != NULL)
-        out_info->capabilities |= YOKE_CAP_GATE | YOKE_CAP_HOST_CALL;
+        out_info->capabilities |= YOKE_CAP_HOST_CALL;
     if (runtime->acl.can_access_peer != NULL && runtime->acl.enable_peer != NULL)
         out_info->capabilities |= YOKE_CAP_PEER;
     out_info->alignment = YOKE_ACL_COPY_ALIGNMENT;
@@ -387,11 +386,6 @@ const yoke_backend_ops_t yoke_ascend_ops = {
     .event_sync = yoke_ascend_event_sync,
     .queue_wait = yoke_ascend_queue_wait,
     .event_elapsed = yoke_ascend_event_elapsed,
-    .gate_create = yoke_call_gate_create,
-    .gate_destroy = yoke_call_gate_destroy,
-    .gate_wait = yoke_ascend_gate_wait,
-    .gate_open = yoke_call_gate_open,
-    .gate_reset = yoke_call_gate_reset,
     .peer_query = peer_query,
     .peer_enable = peer_enable,
     .device_find = device_find,

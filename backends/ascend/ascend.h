@@ -107,7 +107,7 @@ yoke_status_t yoke_ascend_reduce(yoke_impl_queue_t *queue, uint32_t element, uin
                                  yoke_impl_span_t dst, yoke_impl_span_t a,
                                  yoke_impl_span_t b, uint64_t count);
 
-/* --- queues, events, gates (queue.c) ---------------------------------------------------
+/* --- queues and events (queue.c) ---------------------------------------------------
  */
 
 yoke_status_t yoke_ascend_queue_create(yoke_impl_device_t *device, int32_t priority,
@@ -139,6 +139,5 @@ yoke_status_t yoke_ascend_event_sync(yoke_impl_event_t *event);
 yoke_status_t yoke_ascend_event_elapsed(yoke_impl_event_t *start, yoke_impl_event_t *end,
                                         double *out_seconds);
 yoke_status_t yoke_ascend_queue_wait(yoke_impl_queue_t *queue, yoke_impl_event_t *event);
-yoke_status_t yoke_ascend_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams, events, copies and gates. */
+/* Streams, events and copies. */
 #include "backends/ascend/ascend.h"
-#include "backends/call_gate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -359,11 +358,4 @@ yoke_status_t yoke_ascend_queue_wait(yoke_impl_queue_t *queue, yoke_impl_event_t
         queue->device, code,
         queue->device->runtime->acl.stream_wait(queue->stream, event->event));
     return CHECK(queue, "aclrtStreamWaitEvent", code);
-}
-
-/* aclrtLaunchHostFunc() runs it on a thread of the runtime's and holds the stream until
- * it returns. */
-yoke_status_t yoke_ascend_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
-{
-    return yoke_ascend_host_call(queue, yoke_call_gate_hold, gate);
 }

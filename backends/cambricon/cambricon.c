@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/call_gate.h"
 #include "base/error.h"
 #include "hal/loader.h"
 
@@ -187,7 +186,7 @@ static yoke_status_t device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
     out_info->capabilities = YOKE_CAP_PINNED | YOKE_CAP_ADDRESS | YOKE_CAP_TIMING |
                              YOKE_CAP_WRAP | YOKE_CAP_FREE_MEMORY | YOKE_CAP_EXHAUSTS;
     if (runtime->cnrt.host_call != NULL)
-        out_info->capabilities |= YOKE_CAP_GATE | YOKE_CAP_HOST_CALL;
+        out_info->capabilities |= YOKE_CAP_HOST_CALL;
     if (runtime->cnrt.peer_query != NULL && runtime->cnrt.copy_peer_async != NULL)
         out_info->capabilities |= YOKE_CAP_PEER;
     if (runtime->cnrt.queue_create_priority != NULL &&
@@ -413,11 +412,6 @@ const yoke_backend_ops_t yoke_cambricon_ops = {
     .event_sync = yoke_cambricon_event_sync,
     .queue_wait = yoke_cambricon_queue_wait,
     .event_elapsed = yoke_cambricon_event_elapsed,
-    .gate_create = yoke_call_gate_create,
-    .gate_destroy = yoke_call_gate_destroy,
-    .gate_wait = yoke_cambricon_gate_wait,
-    .gate_open = yoke_call_gate_open,
-    .gate_reset = yoke_call_gate_reset,
     .peer_query = peer_query,
     .device_find = device_find,
     .queue_wrap = yoke_cambricon_queue_wrap,

@@ -98,7 +98,7 @@ yoke_status_t yoke_cambricon_check(const yoke_impl_runtime_t *runtime, const cha
 yoke_status_t yoke_cambricon_check_query(const yoke_impl_runtime_t *runtime,
                                          const char *name, int code);
 
-/* --- queues, notifiers, gates (queue.c) ------------------------------------------------
+/* --- queues and notifiers (queue.c) ------------------------------------------------
  */
 
 yoke_status_t yoke_cambricon_queue_create(yoke_impl_device_t *device, int32_t priority,
@@ -132,6 +132,5 @@ yoke_status_t yoke_cambricon_event_elapsed(yoke_impl_event_t *start,
                                            yoke_impl_event_t *end, double *out_seconds);
 yoke_status_t yoke_cambricon_queue_wait(yoke_impl_queue_t *queue,
                                         yoke_impl_event_t *event);
-yoke_status_t yoke_cambricon_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate);
 
 #endif

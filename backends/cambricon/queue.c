@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues, notifiers and copies. */
 #include "backends/cambricon/cambricon.h"
-#include "backends/call_gate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -361,9 +360,4 @@ yoke_status_t yoke_cambricon_queue_wait(yoke_impl_queue_t *queue,
         queue->device, code,
         queue->device->runtime->cnrt.queue_wait(event->notifier, queue->queue, 0));
     return CHECK(queue, "cnrtQueueWaitNotifier", code);
-}
-
-yoke_status_t yoke_cambricon_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
-{
-    return yoke_cambricon_host_call(queue, yoke_call_gate_hold, gate);
 }

@@ -124,6 +124,7 @@ static yoke_status_t take(void *context, const char *key, const json_t *value)
     item->device = job->peer != NULL
                        ? yoke_format("%s -> %s", job->device->id, job->peer->id)
                        : yoke_strdup(job->device->id);
+    item->of_pair = job->peer != NULL;
     item->what = text_of(value, "what");
     item->with = text_of(value, "with");
     item->dtype = text_of(value, "dtype");
@@ -205,16 +206,14 @@ static bool is_timed(const yoke_inventory_device_t *device)
 
 /* The name by which the live backend of a view opens the device; NULL: there is none, or
  * OpenCL, whose devices have other numbers when one library is asked alone. */
-static char *live_name(const yoke_inventory_device_t *device, const yoke_view_t *view)
+static char *live_name(const yoke_view_t *view)
 {
     const yoke_backend_t *backend =
         view->runtime != NULL ? yoke_backend_find(view->runtime) : NULL;
     if (backend == NULL || backend->live == NULL || strcmp(view->runtime, "host") == 0 ||
         strcmp(view->runtime, "opencl") == 0)
         return NULL;
-    if (device->pci.valid && device->partition == NULL)
-        return yoke_format("%s:%04x:%02x:%02x.%x", view->runtime, device->pci.domain,
-                           device->pci.bus, device->pci.device, device->pci.function);
+    /* The helper sees what the probe saw: the number means the same device. */
     return view->ordinal >= 0
                ? yoke_format("%s:%lld", view->runtime, (long long)view->ordinal)
                : NULL;
@@ -234,7 +233,7 @@ static yoke_status_t measure_view(job_t *job, const yoke_view_t *view)
     if (strcmp(runtime, "opencl") == 0)
         return view->ordinal >= 0 && view->library != NULL ? run_job(job, opencl)
                                                            : YOKE_OK;
-    char *name = live_name(job->device, view);
+    char *name = live_name(view);
     const char *const live[] = {"measure", "live", name, NULL};
     yoke_status_t status = name != NULL ? run_job(job, live) : YOKE_OK;
     free(name);
@@ -266,13 +265,13 @@ static bool pair_names(const yoke_inventory_device_t *a, const yoke_inventory_de
                 strcmp(a->views[i].runtime, b->views[j].runtime) != 0)
                 continue;
             free(*out_a);
-            *out_a = live_name(a, &a->views[i]);
-            *out_b = *out_a != NULL ? live_name(b, &b->views[j]) : NULL;
+            *out_a = live_name(&a->views[i]);
+            *out_b = *out_a != NULL ? live_name(&b->views[j]) : NULL;
         }
     for (size_t i = 0; i < a->view_count && *out_b == NULL && *out_a == NULL; i++)
-        *out_a = live_name(a, &a->views[i]);
+        *out_a = live_name(&a->views[i]);
     for (size_t j = 0; j < b->view_count && *out_a != NULL && *out_b == NULL; j++)
-        *out_b = live_name(b, &b->views[j]);
+        *out_b = live_name(&b->views[j]);
     return *out_a != NULL && *out_b != NULL;
 }
 

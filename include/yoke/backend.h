@@ -200,7 +200,9 @@ typedef struct yoke_backend_ops {
     yoke_status_t (*event_elapsed)(yoke_impl_event_t *start, yoke_impl_event_t *end,
                                    double *out_seconds);
 
-    /* --- gates (YOKE_CAP_GATE): a queue waits for the host --- */
+    /* --- gates (YOKE_CAP_GATE): a queue waits for the host. Not to be made of a host
+     * call that sleeps: runtimes may run the host functions of all queues on one thread,
+     * and a gate held there holds up what is to open it. --- */
     /** Optional. Closed. */
     yoke_status_t (*gate_create)(yoke_impl_device_t *device, yoke_impl_gate_t **out_gate);
     void (*gate_destroy)(yoke_impl_gate_t *gate);

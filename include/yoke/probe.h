@@ -63,6 +63,7 @@ typedef struct yoke_measurement {
     char *dtype;    /**< "fp32"; NULL for bytes and counts */
     char *unit;     /**< "FLOP/s", "B/s", "/s" */
     double nominal; /**< published figure, per second; 0: none */
+    bool of_pair;   /**< between two devices: it is in the inventory's links too */
 } yoke_measurement_t;
 
 typedef struct yoke_measurements {
