@@ -148,5 +148,20 @@ CHECK(cublasCreate_v2)
 CHECK(cublasDestroy_v2)
 CHECK(cublasGetVersion_v2)
 CHECK(cublasSetStream_v2)
-CHECK(cublasGemmEx)
-CHECK(cublasGemmStridedBatchedEx)
+
+/* Overloaded in C++; the C one is meant. */
+typedef cublasStatus_t (*gemm_t)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                                 int, const void *, const void *, cudaDataType, int,
+                                 const void *, cudaDataType, int, const void *, void *,
+                                 cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
+typedef cublasStatus_t (*gemm_batched_t)(cublasHandle_t, cublasOperation_t, cublasOperation_t,
+                                         int, int, int, const void *, const void *,
+                                         cudaDataType, int, long long int, const void *,
+                                         cudaDataType, int, long long int, const void *, void *,
+                                         cudaDataType, int, long long int, int,
+                                         cublasComputeType_t, cublasGemmAlgo_t);
+static const gemm_t gemm = &::cublasGemmEx;
+static const gemm_batched_t gemm_batched = &::cublasGemmStridedBatchedEx;
+static_assert(same_shape<gemm_t, decltype(&fake::cublasGemmEx)>::value, "cublasGemmEx");
+static_assert(same_shape<gemm_batched_t, decltype(&fake::cublasGemmStridedBatchedEx)>::value,
+              "cublasGemmStridedBatchedEx");
