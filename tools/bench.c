@@ -23,12 +23,10 @@ static const yoke_option_t options[] = {
     {.name = "filter",
      .argument = "PATTERNS",
      .help = "Only cases whose names match one of these patterns or begin like one, with "
-             "commas between; those after a '!' are left out: --filter 'queue/,!*-64m'.",
-     .heading = NULL},
+             "commas between; those after a '!' are left out: --filter 'queue/,!*-64m'."},
     {.name = "verbose",
      .help = "Name each case on standard error before it runs: the last name is where a "
-             "runtime crashed.",
-     .heading = "Output"},
+             "runtime crashed."},
     {.name = NULL},
 };
 
@@ -173,8 +171,7 @@ static yoke_status_t list_devices(yoke_strings_t *out_names)
     const char *const *backends = NULL;
     size_t count = 0;
     yoke_status_t status = yoke_backends_list(&backends, &count);
-    yoke_log_set_level(YOKE_LOG_ERROR -
-                       1); /* a library that is not there is no failure */
+    yoke_log_set_sink(drop_line, NULL); /* a library that is not there is no failure */
     for (size_t i = 0; i < count && status == YOKE_OK; i++) {
         uint32_t devices = 0;
         if (strcmp(backends[i], "null") == 0 ||

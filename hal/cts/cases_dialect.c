@@ -2,6 +2,7 @@
 /* The portable dialect: functions, integer types, conversions of small floats. Every
  * oracle here is made on the host by other means than the dialect's own. */
 #include "hal/cts/case.h"
+#include "hal/cts/codec.h"
 
 #include <math.h>
 
@@ -319,62 +320,27 @@ static const char small_source[] =
 
 typedef struct format {
     const char *from, *to;
-    int exponent, mantissa; /* bits */
-    bool finite;            /* fp8-e4m3: no infinity, one NaN a sign */
+    yoke_element_t element;
 } format_t;
 
-static const format_t formats[] = {{"from_f16", "to_f16", 5, 10, false},
-                                   {"from_bf16", "to_bf16", 8, 7, false},
-                                   {"from_f8e4m3", "to_f8e4m3", 4, 3, true},
-                                   {"from_f8e5m2", "to_f8e5m2", 5, 2, false}};
+static const format_t formats[] = {{"from_f16", "to_f16", YOKE_ELEMENT_F16},
+                                   {"from_bf16", "to_bf16", YOKE_ELEMENT_BF16},
+                                   {"from_f8e4m3", "to_f8e4m3", YOKE_ELEMENT_F8E4M3},
+                                   {"from_f8e5m2", "to_f8e5m2", YOKE_ELEMENT_F8E5M2}};
+
+static double decode(const format_t *f, uint32_t code)
+{
+    return yoke_cts_decode(yoke_cts_format(f->element), code);
+}
+
+static uint32_t largest(const format_t *f)
+{
+    return yoke_cts_largest(yoke_cts_format(f->element));
+}
 
 static size_t width(const format_t *f)
 {
-    return f->exponent + f->mantissa == 15 ? 2 : 1;
-}
-
-/* Value of a code, from the definition. */
-static double decode(const format_t *f, uint32_t code)
-{
-    uint32_t mantissa = code & ((1u << f->mantissa) - 1);
-    uint32_t exponent = code >> f->mantissa & ((1u << f->exponent) - 1);
-    uint32_t top = (1u << f->exponent) - 1;
-    double sign = (code >> (f->mantissa + f->exponent) & 1) != 0 ? -1 : 1;
-    int bias = (1 << (f->exponent - 1)) - 1;
-    if (exponent == top && !f->finite)
-        return mantissa != 0 ? NAN : sign * INFINITY;
-    if (exponent == top && mantissa == (1u << f->mantissa) - 1)
-        return NAN;
-    if (exponent == 0)
-        return sign * ldexp(mantissa, 1 - bias - f->mantissa);
-    return sign *
-           ldexp((1u << f->mantissa) + mantissa, (int)exponent - bias - f->mantissa);
-}
-
-/* Largest code of a finite value, sign aside. */
-static uint32_t largest(const format_t *f)
-{
-    uint32_t top = (1u << (f->exponent + f->mantissa)) - 1;
-    return f->finite ? top - 1 : top - (1u << f->mantissa);
-}
-
-/* Nearest code, ties to even, by search. */
-static uint32_t encode(const format_t *f, double value)
-{
-    uint32_t sign = signbit(value) ? 1u << (f->exponent + f->mantissa) : 0;
-    uint32_t low = 0, high = largest(f);
-    double a = fabs(value);
-    double last_step = decode(f, high) - decode(f, high - 1);
-    if (a >= decode(f, high) + last_step / 2)
-        return sign | (f->finite ? high : high + 1);
-    if (a >= decode(f, high))
-        return sign | high;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        *(decode(f, middle) <= a ? &low : &high) = middle;
-    }
-    double below = a - decode(f, low), above = decode(f, high) - a;
-    return sign | (below < above || (below == above && low % 2 == 0) ? low : high);
+    return yoke_element_size(f->element);
 }
 
 static void small_decode(yoke_cts_t *t)
@@ -430,7 +396,8 @@ static void small_encode(yoke_cts_t *t)
     run_xy(t, yoke_cts_program(t, "small-floats", small_source), f->to, y, n * width(f),
            x, n * 4u, n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t actual = 0, expected = encode(f, x[i]);
+        uint32_t actual = 0,
+                 expected = yoke_cts_encode(yoke_cts_format(f->element), x[i]);
         memcpy(&actual, y + i * width(f), width(f));
         if (actual != expected)
             FAIL(t, "%s of %.9g gives 0x%x and should give 0x%x", f->to, (double)x[i],
@@ -449,7 +416,7 @@ static void small_specials(yoke_cts_t *t)
     for (size_t i = 0; i < 4; i++)
         memcpy(&codes[i], y + i * width(f), width(f));
     CHECK(t, isnan(decode(f, codes[0])));
-    if (!f->finite) {
+    if (!yoke_cts_format(f->element)->finite) {
         CHECK(t, decode(f, codes[1]) == INFINITY);
         CHECK(t, decode(f, codes[2]) == -INFINITY);
     }

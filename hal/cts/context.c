@@ -120,12 +120,10 @@ const char *yoke_cts_context_missing(yoke_cts_t *t, const yoke_cts_case_t *row,
         if (t->host == NULL)
             return "the host backend has no device";
     }
-#ifdef YOKE_CTS_HAS_OPERATORS
     yoke_operators_t *operators = NULL;
     if ((row->needs & YOKE_CTS_OPERATORS) != 0 && t->operators == NULL &&
         yoke_operators_create(t->device, &operators) == YOKE_OK)
         t->operators = operators;
-#endif
     if ((row->needs & YOKE_CTS_OPERATORS) != 0 && t->operators == NULL)
         return "no operators for this device";
     return NULL;
@@ -344,9 +342,7 @@ void yoke_cts_context_end(yoke_cts_t *t)
         yoke_program_destroy(t->programs[i].program);
         free(t->programs[i].error);
     }
-#ifdef YOKE_CTS_HAS_OPERATORS
     yoke_operators_destroy(t->operators);
-#endif
     yoke_device_close(t->host);
     yoke_device_close(t->peer);
     yoke_device_close(t->validated);
