@@ -244,7 +244,8 @@ static size_t list(int folder, found_t **out, uint64_t *out_total)
             *out = more;
         }
         found_t *found = &(*out)[count++];
-        snprintf(found->name, sizeof found->name, "%s", item->d_name);
+        memset(found->name, 0, sizeof found->name);
+        memcpy(found->name, item->d_name, strnlen(item->d_name, sizeof found->name - 1));
         found->size = (uint64_t)about.st_size;
         found->used = about.st_mtim;
         *out_total += found->size;
