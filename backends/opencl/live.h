@@ -245,10 +245,14 @@ struct yoke_impl_queue {
     yoke_cl_event_t probe; /* of queue_query(): a marker behind the last work seen */
     bool dirty;            /* work came after `probe` */
     bool wrapped;
+    bool timed; /* takes times */
+    int32_t priority;
+    yoke_cl_queue_t first; /* before it took times; NULL: there was no other */
 };
 
 struct yoke_impl_event {
     yoke_impl_device_t *device;
+    bool timing;
     yoke_cl_event_t event; /* NULL: never recorded */
     bool wrapped;          /* `event` is not ours */
 };
@@ -356,6 +360,8 @@ yoke_status_t yoke_ocl_queue_create(yoke_impl_device_t *device, int32_t priority
 yoke_status_t yoke_ocl_queue_wrap(yoke_impl_device_t *device, void *handle,
                                   yoke_impl_queue_t **out_queue);
 void yoke_ocl_queue_destroy(yoke_impl_queue_t *queue);
+/* From now on it takes times. */
+yoke_status_t yoke_ocl_queue_time(yoke_impl_queue_t *queue);
 yoke_status_t yoke_ocl_queue_sync(yoke_impl_queue_t *queue);
 yoke_status_t yoke_ocl_queue_query(yoke_impl_queue_t *queue);
 void *yoke_ocl_queue_native(yoke_impl_queue_t *queue);
@@ -380,6 +386,8 @@ void yoke_ocl_gate_destroy(yoke_impl_gate_t *gate);
 yoke_status_t yoke_ocl_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate);
 yoke_status_t yoke_ocl_gate_open(yoke_impl_gate_t *gate);
 yoke_status_t yoke_ocl_gate_reset(yoke_impl_gate_t *gate);
+/* Later work waits for an event of the queue's context. */
+int32_t yoke_ocl_hold(yoke_impl_queue_t *queue, yoke_cl_event_t event);
 /* A marker behind all that is enqueued. */
 int32_t yoke_ocl_mark(yoke_impl_queue_t *queue, yoke_cl_event_t *out_event);
 /* Status of a native event, as event_query() says it. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "yoke/queue.h"
 
 int32_t yoke_ocl_mark(yoke_impl_queue_t *queue, yoke_cl_event_t *out_event)
 {
@@ -19,7 +20,7 @@ int32_t yoke_ocl_mark(yoke_impl_queue_t *queue, yoke_cl_event_t *out_event)
     return queue->cl->marker(queue->queue, 0, NULL, out_event);
 }
 
-static int32_t hold(yoke_impl_queue_t *queue, yoke_cl_event_t event)
+int32_t yoke_ocl_hold(yoke_impl_queue_t *queue, yoke_cl_event_t event)
 {
     if (queue->device->slot->version < YOKE_CL_VERSION(1, 2))
         return queue->cl->wait_1_1(queue->queue, 1, &event);
@@ -56,10 +57,10 @@ static yoke_impl_event_t *new_event(yoke_impl_device_t *device)
 yoke_status_t yoke_ocl_event_create(yoke_impl_device_t *device, uint32_t flags,
                                     yoke_impl_event_t **out_event)
 {
-    (void)flags; /* every queue of ours takes times */
     yoke_impl_event_t *event = new_event(device);
     if (event == NULL)
         return yoke_fail_memory();
+    event->timing = (flags & YOKE_EVENT_TIMING) != 0;
     *out_event = event;
     return YOKE_OK;
 }
@@ -108,6 +109,11 @@ yoke_status_t yoke_ocl_event_record(yoke_impl_event_t *event, yoke_impl_queue_t 
     if (queue->context != event->device->context)
         return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
                                       "opencl: event and queue are of two contexts");
+    if (event->timing && !queue->timed) {
+        yoke_status_t status = yoke_ocl_queue_time(queue);
+        if (status != YOKE_OK)
+            return status;
+    }
     int32_t code = yoke_ocl_mark(queue, &marker);
     if (code != YOKE_CL_SUCCESS)
         return yoke_ocl_fail("clEnqueueMarkerWithWaitList", code);
@@ -204,7 +210,7 @@ static yoke_status_t cross(yoke_impl_queue_t *queue, yoke_cl_event_t event,
         return yoke_ocl_fail("clCreateUserEvent", code);
     }
     *bridge = (bridge_t){cl, gate, function, context};
-    code = hold(queue, gate);
+    code = yoke_ocl_hold(queue, gate);
     if (code != YOKE_CL_SUCCESS) {
         status = yoke_ocl_fail("clEnqueueBarrierWithWaitList", code);
         free(bridge);
@@ -230,7 +236,7 @@ yoke_status_t yoke_ocl_queue_wait(yoke_impl_queue_t *queue, yoke_impl_event_t *e
     if (event->event == NULL)
         return never_recorded();
     if (event->device->context == queue->context) {
-        int32_t code = hold(queue, event->event);
+        int32_t code = yoke_ocl_hold(queue, event->event);
         if (code != YOKE_CL_SUCCESS)
             return yoke_ocl_fail("clEnqueueBarrierWithWaitList", code);
         queue->dirty = true;
@@ -298,7 +304,7 @@ void yoke_ocl_gate_destroy(yoke_impl_gate_t *gate)
 
 yoke_status_t yoke_ocl_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
 {
-    int32_t code = hold(queue, gate->event);
+    int32_t code = yoke_ocl_hold(queue, gate->event);
     if (code != YOKE_CL_SUCCESS)
         return yoke_ocl_fail("clEnqueueBarrierWithWaitList", code);
     queue->dirty = true;

@@ -555,8 +555,8 @@ static void *work(void *argument)
         return NULL;
     }
     for (int round = 0; round < 30; round++) {
-        uint32_t n = 100;
-        uint64_t offset = (uint64_t)(round % 12) * info.alignment;
+        uint32_t n = 100, step = info.alignment < 4 ? 4 : info.alignment;
+        uint64_t offset = (uint64_t)(round % 12) * step;
         const yoke_launch_t launch = {{7, 1, 1}, {16, 1, 1}};
         const yoke_argument_t arguments[] = {
             yoke_argument_span(worker->shared, offset), yoke_argument_span(y, 0),

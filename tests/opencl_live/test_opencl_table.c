@@ -128,6 +128,56 @@ static void test_gates(void **state)
     OPS->device_close(device);
 }
 
+/* The first event with times on a queue that is held: its order stays, the handle that
+ * was shown too. */
+static void test_times_come_later(void **state)
+{
+    (void)state;
+    if (support_pocl() == NULL)
+        skip();
+    yoke_impl_device_t *device = opened(support_pocl());
+    yoke_impl_queue_t *queue = NULL, *other = NULL;
+    yoke_impl_buffer_t *x = NULL;
+    yoke_impl_event_t *start = NULL, *end = NULL;
+    yoke_impl_gate_t *gate = NULL;
+    uint32_t one = 1, two = 2, got = 0;
+    double seconds = -1;
+    ok(OPS->queue_create(device, 0, &queue));
+    ok(OPS->queue_create(device, 0, &other));
+    ok(OPS->buffer_create(device, YOKE_MEMORY_DEVICE, 1 << 20, &x));
+    ok(OPS->event_create(device, YOKE_EVENT_TIMING, &start));
+    ok(OPS->event_create(device, YOKE_EVENT_TIMING, &end));
+    ok(OPS->gate_create(device, &gate));
+    ok(OPS->fill(queue, at(x, 0), &one, 4, 1 << 20));
+    ok(OPS->gate_wait(queue, gate));
+    ok(OPS->event_record(start, queue));
+    void *native = OPS->queue_native(queue);
+    ok(OPS->fill(queue, at(x, 0), &two, 4, 1 << 20));
+    ok(OPS->event_record(end, queue));
+    assert_int_equal(OPS->event_query(start), YOKE_ERR_NOT_READY);
+    assert_int_equal(OPS->event_elapsed(start, end, &seconds), YOKE_ERR_NOT_READY);
+    ok(OPS->gate_open(gate));
+    ok(OPS->read(queue, &got, at(x, 4096), 4));
+    ok(OPS->queue_sync(queue));
+    assert_int_equal(got, 2);
+    ok(OPS->event_elapsed(start, end, &seconds));
+    assert_true(seconds > 0);
+    assert_ptr_equal(OPS->queue_native(queue), native);
+    /* a handle that was shown first stays when times come */
+    native = OPS->queue_native(other);
+    ok(OPS->event_record(start, other));
+    assert_ptr_equal(OPS->queue_native(other), native);
+    ok(OPS->event_sync(start));
+    ok(OPS->event_elapsed(end, start, &seconds));
+    OPS->gate_destroy(gate);
+    OPS->event_destroy(start);
+    OPS->event_destroy(end);
+    OPS->buffer_destroy(x);
+    OPS->queue_destroy(queue);
+    OPS->queue_destroy(other);
+    OPS->device_close(device);
+}
+
 static void test_gates_of_oclgrind(void **state)
 {
     (void)state;
@@ -386,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gates),
+        cmocka_unit_test(test_times_come_later),
         cmocka_unit_test(test_gates_of_oclgrind),
         cmocka_unit_test(test_no_newer_calls),
         cmocka_unit_test(test_version_1_1),
