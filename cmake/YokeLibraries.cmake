@@ -2,6 +2,7 @@
 # libyoke: base, inventory, hal, backends. libyoke_plan: costmodel, partition.
 # The rooms are object libraries, so that a test can link one room alone.
 
+include(YokeSymbols)
 set(YOKE_SOVERSION 0)
 
 add_library(yoke SHARED
@@ -21,9 +22,9 @@ foreach(library yoke yoke_plan)
   set_target_properties(${library} PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${YOKE_SOVERSION}
-    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/yoke.map)
+    LINK_DEPENDS ${YOKE_VERSION_SCRIPT})
   target_link_options(${library} PRIVATE
-    -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/yoke.map -Wl,--no-undefined)
+    -Wl,--version-script=${YOKE_VERSION_SCRIPT} -Wl,--no-undefined)
   target_include_directories(${library} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
