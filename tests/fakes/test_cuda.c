@@ -237,9 +237,9 @@ static char *compile(const char *source, const char *arch, int want, int form)
 {
     void *program;
     size_t size = 0;
-    const char *options[] = {arch, "-DFACTOR=3", "--fmad=false"};
+    const char *options[] = {arch, "-DFACTOR=3", "--fmad=false", "-DA=1 +1"};
     assert_int_equal(nvrtcCreateProgram(&program, source, "test.cu", 0, NULL, NULL), 0);
-    assert_int_equal(nvrtcCompileProgram(program, 3, options), want);
+    assert_int_equal(nvrtcCompileProgram(program, 4, options), want);
     char *image = NULL;
     if (want != 0) {
         assert_int_equal(nvrtcGetProgramLogSize(program, &size), 0);

@@ -136,10 +136,6 @@ static bool expand(const fake_compile_t *what, const job_t *job)
                                             "-U__linux__", "-U__unix__", "-w"};
     char words[MAX_ARGUMENTS][512];
     int count = 9, word = 0;
-    for (size_t i = 0; i < what->define_count && word < 128; i++, word++) {
-        snprintf(words[word], sizeof words[word], "-D%s", what->defines[i]);
-        arguments[count++] = words[word];
-    }
     for (size_t i = 0; i < what->folder_count && word < 136; i++, word++) {
         snprintf(words[word], sizeof words[word], "-I%s", what->folders[i]);
         arguments[count++] = words[word];
@@ -223,8 +219,6 @@ static bool cache_path(const fake_compile_t *what, const char *text, char *path,
     if (folder == NULL || *folder == '\0')
         return false;
     uint64_t seed = what->contract ? 7 : 3;
-    for (size_t i = 0; i < what->define_count; i++)
-        seed = fake_hash(what->defines[i], strlen(what->defines[i]) + 1, seed);
     for (size_t i = 0; i < what->folder_count; i++)
         seed = fake_hash(what->folders[i], strlen(what->folders[i]) + 1, seed);
     seed = fake_hash(compiler(), strlen(compiler()), seed);
@@ -261,17 +255,36 @@ static char *object_of(const fake_compile_t *what, const char *text, size_t *out
     return object;
 }
 
+/* ---- the text ---------------------------------------------------------------------- */
+
+/* The program's macros come after the prologue, whose names they may not touch. */
+static char *whole_text(const fake_compile_t *what)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    fprintf(out, "#define %s 1\n%s", what->language, fake_device_code);
+    for (size_t i = 0; i < what->define_count; i++) {
+        const char *define = what->defines[i];
+        int name = (int)strcspn(define, "=");
+        fprintf(out, "#define %.*s %s\n", name, define,
+                define[name] == '=' ? define + name + 1 : "1");
+    }
+    fprintf(out, "#line 1 \"%s\"\n%s\n",
+            what->name != NULL ? what->name : "default_program", what->source);
+    fclose(out);
+    return text;
+}
+
 /* ---- images ------------------------------------------------------------------------ */
 
 bool fake_compile(const fake_compile_t *what, fake_image_t **out_image, char **out_log)
 {
     size_t size = 0;
-    char *text = NULL, *log = strdup("");
-    char *object = NULL;
-    if (asprintf(&text, "#define %s 1\n%s#line 1 \"%s\"\n%s\n", what->language,
-                 fake_device_code, what->name != NULL ? what->name : "default_program",
-                 what->source) >= 0)
-        object = object_of(what, text, &size, &log);
+    char *text = whole_text(what), *log = strdup("");
+    char *object = text != NULL ? object_of(what, text, &size, &log) : NULL;
     free(text);
     fake_image_t *image = object != NULL ? calloc(1, sizeof *image + size) : NULL;
     if (image != NULL) {
