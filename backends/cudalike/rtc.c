@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "hal/kernels/dialect.h"
 #include "hal/probe/child.h"
 
 #define MAX_OPTIONS 64
@@ -28,6 +29,7 @@ const yoke_rtc_t yoke_rtc_nvrtc = {
     .libraries = nvrtc_libraries,
     .code = "GetCUBIN",
     .text = "GetPTX",
+    .dialect = YOKE_DIALECT_CUDA,
 };
 
 /* Inside libamdhip64 (ROCm 5.2; Debian's package has no other), later also apart. */
@@ -42,6 +44,7 @@ const yoke_rtc_t yoke_rtc_hiprtc = {
     .helper = true,
     .code = "GetCode",
     .option = "--offload-arch=%s",
+    .dialect = YOKE_DIALECT_HIP,
 };
 
 /* Calls and their order: MetaX-MACA/maca-samples Common/mcrtc_helper.h and
@@ -370,12 +373,21 @@ static yoke_status_t nvidia_option(const yoke_rtc_loaded_t *loaded,
     return YOKE_OK;
 }
 
+/* What the portable dialect promises beyond its prologue: no contraction. */
+static const char *dialect_option(const yoke_rtc_t *rtc,
+                                  const yoke_impl_program_source_t *source)
+{
+    return strncmp(source->data, YOKE_DIALECT_MARK, strlen(YOKE_DIALECT_MARK)) == 0
+               ? yoke_dialect_options(rtc->dialect)
+               : "";
+}
+
 yoke_status_t yoke_rtc_compile(const yoke_rtc_loaded_t *loaded, const char *architecture,
                                const yoke_impl_program_source_t *source,
                                yoke_log_text_t log, void *log_context,
                                yoke_rtc_code_t *out_code)
 {
-    const char *words[MAX_OPTIONS + 1];
+    const char *words[MAX_OPTIONS + 2];
     char *block = NULL, option[96] = "";
     size_t count = 0;
     bool as_text = false;
@@ -391,6 +403,9 @@ yoke_status_t yoke_rtc_compile(const yoke_rtc_loaded_t *loaded, const char *arch
     words[0] = option;
     const char **list = option[0] != '\0' ? words : words + 1;
     count += option[0] != '\0' ? 1 : 0;
+    const char *extra = dialect_option(loaded->rtc, source);
+    if (extra[0] != '\0')
+        list[count++] = extra;
     if (status == YOKE_OK && loaded->rtc->helper) {
         status = yoke_rtc_compile_apart(loaded, list, count, architecture, source, log,
                                         log_context, out_code);

@@ -26,6 +26,8 @@ typedef struct yoke_rtc {
     const char *text; /* "GetPTX": the same for a form that newer devices take; or NULL */
     /* Format of the architecture option for the device's architecture, or NULL: none. */
     const char *option;
+    /* The dialect whose programs get yoke_dialect_options(); NONE: no options known. */
+    yoke_dialect_t dialect;
 } yoke_rtc_t;
 
 /* Prototypes as in nvrtc.h (13.0) and hiprtc.h (5.2), results as int, programs as
