@@ -165,7 +165,7 @@ static uint64_t capabilities(yoke_impl_runtime_t *runtime,
     if (api->event_elapsed != NULL)
         set |= YOKE_CAP_TIMING;
     if (api->host_call != NULL)
-        set |= YOKE_CAP_HOST_CALL | YOKE_CAP_GATE;
+        set |= YOKE_CAP_HOST_CALL;
     if (card->wait_value)
         set |= YOKE_CAP_GATE;
     if (api->stream_create_priority != NULL && api->priority_range != NULL)

@@ -8,21 +8,14 @@
  *                held up. HIP wants the word in signal memory of 8 bytes, which the host
  *                can write (hip_runtime_api.h 5.2, hipStreamWaitValue32; ROCm/clr
  *                hip_memory.cpp; HIP's own test hipStreamValue.cc). Some devices say that
- *                they can wait and have no such memory: then it is a host call.
- *   host call    elsewhere: a host function that sleeps on a futex. It holds up a thread
- *                of the runtime, and runtimes may run the host functions of all streams
- *                on one thread ("host functions ... may be serialized", CUDA driver API,
- *                cuLaunchHostFunc): a gate that only work behind another gate can open
- *                may then never open. The transfer object opens gates in the order in
- *                which it enqueued their waits.
+ *                they can wait and have no such memory: they have no gates then.
+ *
+ * Not by a host function that sleeps: "host functions ... may be serialized" (CUDA driver
+ * API, cuLaunchHostFunc), so that one held at a gate may hold up what is to open it.
  */
 #include "backends/cudalike/internal.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/error.h"
 
@@ -35,7 +28,6 @@ struct yoke_impl_gate {
     yoke_cudalike_address_t address;
     void *memory;
     bool signal_memory;
-    atomic_uint own;
 };
 
 static yoke_status_t make_signal(yoke_impl_gate_t *gate)
@@ -52,14 +44,11 @@ static yoke_status_t make_signal(yoke_impl_gate_t *gate)
     if (code == 0 && gate->memory != NULL)
         return YOKE_OK;
     gate->memory = NULL;
-    if (api->host_call != NULL && yoke_cudalike_status(code) != YOKE_ERR_DEVICE_LOST)
-        return YOKE_OK; /* by a host call, then */
-    return code != 0
-               ? yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(signal_allocate),
-                                    code)
-               : yoke_backend_fail_text(YOKE_ERR_SYSTEM,
-                                        "%s:%u gave no memory for a gate",
-                                        device->flavour->ops->name, device->ordinal);
+    if (yoke_cudalike_status(code) == YOKE_ERR_DEVICE_LOST)
+        return yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(signal_allocate),
+                                  code);
+    return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED, "%s:%u has no memory for gates",
+                                  device->flavour->ops->name, device->ordinal);
 }
 
 static yoke_status_t make_pinned(yoke_impl_gate_t *gate)
@@ -91,7 +80,7 @@ static yoke_status_t make_word(yoke_impl_gate_t *gate)
 {
     gate->signal_memory = gate->device->api->wait_value == NULL;
     yoke_status_t status = gate->signal_memory ? make_signal(gate) : make_pinned(gate);
-    if (status != YOKE_OK || gate->memory == NULL)
+    if (status != YOKE_OK)
         return status;
     gate->word = gate->memory;
     if (gate->signal_memory)
@@ -102,7 +91,7 @@ static yoke_status_t make_word(yoke_impl_gate_t *gate)
 yoke_status_t yoke_cudalike_gate_create(yoke_impl_device_t *device,
                                         yoke_impl_gate_t **out_gate)
 {
-    if (!device->wait_value && device->api->host_call == NULL)
+    if (!device->wait_value)
         return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
                                       "%s: a queue cannot wait for the host here",
                                       device->flavour->ops->name);
@@ -110,8 +99,7 @@ yoke_status_t yoke_cudalike_gate_create(yoke_impl_device_t *device,
     if (gate == NULL)
         return yoke_fail_memory();
     gate->device = device;
-    gate->word = &gate->own;
-    yoke_status_t status = device->wait_value ? make_word(gate) : YOKE_OK;
+    yoke_status_t status = make_word(gate);
     if (status != YOKE_OK) {
         free(gate);
         return status;
@@ -135,24 +123,12 @@ void yoke_cudalike_gate_destroy(yoke_impl_gate_t *gate)
     free(gate);
 }
 
-/* On a thread of the runtime; calls no vendor. */
-static void sleep_at_gate(void *context)
-{
-    atomic_uint *word = context;
-    while (atomic_load_explicit(word, memory_order_acquire) == 0)
-        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-}
-
 yoke_status_t yoke_cudalike_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t *gate)
 {
     yoke_impl_device_t *device = queue->device;
     const yoke_cudalike_api_t *api = device->api;
     yoke_status_t status;
-    if (gate->memory == NULL)
-        YOKE_CUDALIKE_CALL(device, queue->pinned, host_call,
-                           api->host_call(queue->stream, sleep_at_gate, gate->word),
-                           status);
-    else if (gate->signal_memory)
+    if (gate->signal_memory)
         YOKE_CUDALIKE_CALL(device, queue->pinned, wait_value_masked,
                            api->wait_value_masked(queue->stream, gate->address, 1,
                                                   WAIT_AT_LEAST, UINT32_MAX),
@@ -167,8 +143,6 @@ yoke_status_t yoke_cudalike_gate_wait(yoke_impl_queue_t *queue, yoke_impl_gate_t
 yoke_status_t yoke_cudalike_gate_open(yoke_impl_gate_t *gate)
 {
     atomic_store_explicit(gate->word, 1, memory_order_release);
-    if (gate->memory == NULL)
-        syscall(SYS_futex, gate->word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     return YOKE_OK;
 }
 

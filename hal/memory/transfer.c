@@ -513,7 +513,7 @@ yoke_status_t yoke_transfer_wait_event(yoke_transfer_t *transfer, yoke_queue_t *
                          "%s: the transfer goes %s; queue of %s, event of %s", call,
                          transfer->label, to_queue->object.device->label,
                          from_event->object.device->label);
-    if ((transfer->to.device->info.capabilities & YOKE_CAP_GATE) == 0)
+    if (!transfer->to.gated)
         return yoke_fail(YOKE_ERR_UNSUPPORTED, "%s: %s has no gates", call,
                          transfer->to.device->label);
     pthread_mutex_lock(&transfer->lock);

@@ -47,6 +47,21 @@ static yoke_status_t make_gate(yoke_device_t *device, yoke_impl_gate_t **out_gat
         device, device->object.ops->gate_create(device->object.impl.device, out_gate));
 }
 
+/* Some devices turn out to have no gates only when one is made. */
+static yoke_status_t try_gate(yoke_transfer_end_t *end)
+{
+    yoke_impl_gate_t *gate = NULL;
+    if (!end->gated)
+        return YOKE_OK;
+    yoke_fail_quiet(true);
+    yoke_status_t status = make_gate(end->device, &gate);
+    yoke_fail_quiet(false);
+    if (status == YOKE_OK)
+        end->device->object.ops->gate_destroy(gate);
+    end->gated = status == YOKE_OK;
+    return status == YOKE_ERR_UNSUPPORTED ? YOKE_OK : status;
+}
+
 static yoke_status_t make_chunk(yoke_transfer_t *transfer, yoke_chunk_t *chunk)
 {
     yoke_status_t status = yoke_event_create(transfer->from.device, 0, &chunk->filled);
@@ -73,6 +88,10 @@ static yoke_status_t make_parts(yoke_transfer_t *transfer, yoke_device_t *from,
     yoke_status_t status = make_end(transfer, &transfer->from, from);
     if (status == YOKE_OK)
         status = make_end(transfer, &transfer->to, to);
+    if (status == YOKE_OK)
+        status = try_gate(&transfer->from);
+    if (status == YOKE_OK)
+        status = try_gate(&transfer->to);
     for (size_t i = 0; status == YOKE_OK && i < YOKE_TRANSFER_RING; i++)
         status = make_chunk(transfer, &transfer->ring[i]);
     for (size_t i = 0;
