@@ -48,8 +48,7 @@ bool yoke_live_open(int fd, const char *name, yoke_live_t *live)
                          yoke_device_memory(live->device, &available, NULL)))
         return false;
     live->limit = available / 8;
-    snprintf(live->with, sizeof live->with, "%s%s%s", live->info.backend,
-             live->info.version[0] != '\0' ? " " : "", live->info.version);
+    snprintf(live->with, sizeof live->with, "%s", live->info.backend);
     return true;
 }
 
@@ -395,6 +394,15 @@ static bool choose_size(yoke_live_t *live, product_t *product, uint64_t largest)
     }
 }
 
+/* Whether the library takes a type shows when it is asked for the first time: what it
+ * does not take runs elsewhere, and says nothing of the device. */
+static bool is_vendors(const product_t *product)
+{
+    return strcmp(yoke_operators_path(product->operators, "gemm",
+                                      types[product->type].element),
+                  "vendor") == 0;
+}
+
 static void run_product(yoke_live_t *live, product_t *product, const char *library)
 {
     const uint64_t largest = live->limit < (uint64_t)1 << 30 ? 1024 : 4096;
@@ -409,8 +417,8 @@ static void run_product(yoke_live_t *live, product_t *product, const char *libra
         fine = (product->memory[i] = buffer(live, product->what, YOKE_MEMORY_DEVICE,
                                             count * size)) != NULL;
     fine =
-        fine && choose_size(live, product, largest) && fill(live, product, host, raw) &&
-        time_product(live, product, &timing) &&
+        fine && choose_size(live, product, largest) && is_vendors(product) &&
+        fill(live, product, host, raw) && time_product(live, product, &timing) &&
         get(live, product->what, raw, product->memory[2], product->n * product->n * size);
     if (fine) {
         uint64_t n = product->n;
@@ -446,9 +454,7 @@ static void measure_products(yoke_live_t *live)
                          yoke_operators_create(live->device, &product.operators)))
         return;
     for (product.type = 0; product.type < sizeof types / sizeof *types; product.type++) {
-        const char *path =
-            yoke_operators_path(product.operators, "gemm", types[product.type].element);
-        if (strcmp(path, "vendor") != 0)
+        if (!is_vendors(&product))
             continue;
         snprintf(product.what, sizeof product.what, "%s matrix product",
                  types[product.type].dtype);

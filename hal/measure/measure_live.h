@@ -13,7 +13,7 @@ typedef struct yoke_live {
     yoke_queue_t *queue;
     yoke_device_info_t info;
     uint64_t limit; /* bytes of one buffer at most */
-    char with[96];  /* "cuda 13.0" */
+    char with[96];  /* "cuda" */
 } yoke_live_t;
 
 /* Sends the last failure as the reason why there is no figure of `what`. */
