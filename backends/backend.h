@@ -65,6 +65,15 @@ void yoke_run_bytes(yoke_quantity_t *quantity, uint64_t bytes, const char *detai
  * total is also what can be used. */
 void yoke_run_memory(yoke_record_t *record, uint64_t bytes, const char *detail);
 
+/* One device does not answer: it costs one device, never the vendor. Sets the record's
+ * health, "lost" or "faulty", and makes the finding. */
+void yoke_run_unhealthy(yoke_probe_run_t *run, yoke_record_t *record, const char *library,
+                        const char *call, int64_t code, bool lost);
+/* Whether a library may be believed that it has so many devices (the caller has room for
+ * `most`); false after a finding: nothing that it says next would mean anything. */
+bool yoke_run_believable(yoke_probe_run_t *run, const char *library, const char *call,
+                         int64_t count, int64_t most);
+
 /* A vendor's call failed: names library, call, code and the code's name. */
 void yoke_run_code(yoke_probe_run_t *run, const char *verdict, const char *library,
                    const char *call, int64_t code, bool fault, const char *text);

@@ -126,6 +126,28 @@ void yoke_run_say(yoke_probe_run_t *run, const char *verdict, const char *librar
     free(clean);
 }
 
+void yoke_run_unhealthy(yoke_probe_run_t *run, yoke_record_t *record, const char *library,
+                        const char *call, int64_t code, bool lost)
+{
+    free(record->health);
+    record->health = yoke_strdup(lost ? "lost" : "faulty");
+    yoke_run_code(run, "no device", library, call, code, true,
+                  lost ? "one device is lost" : "one device does not answer");
+}
+
+bool yoke_run_believable(yoke_probe_run_t *run, const char *library, const char *call,
+                         int64_t count, int64_t most)
+{
+    if (count >= 0 && count <= most)
+        return true;
+    yoke_run_say(
+        run, "no device", library, call, true,
+        "%s() tells of %lld devices, which cannot be: nothing else that %s says is "
+        "taken; reinstall the driver, or restart the machine",
+        call, (long long)count, library);
+    return false;
+}
+
 bool yoke_run_open(yoke_probe_run_t *run, const yoke_symbol_t *symbols, size_t count,
                    yoke_library_t *out_library)
 {

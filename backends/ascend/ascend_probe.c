@@ -105,10 +105,9 @@ static void put_chip(yoke_probe_run_t *run, const yoke_dcmi_t *dcmi, const char 
         record.name = name_of(&text);
     bool address = fill_address(dcmi, chip, &record);
     fill_memory(dcmi, chip, &record);
-    if (code != YOKE_DCMI_OK && !address) { /* costs one chip, never the vendor */
-        record.health = yoke_strdup("faulty");
-        yoke_run_code(run, "no device", library, "dcmi_get_device_chip_info", code, true,
-                      "one chip does not answer");
+    if (code == YOKE_DCMI_DEVICE_NOT_EXIST || (code != YOKE_DCMI_OK && !address)) {
+        yoke_run_unhealthy(run, &record, library, "dcmi_get_device_chip_info", code,
+                           code == YOKE_DCMI_DEVICE_NOT_EXIST); /* it was listed */
     } else if (dcmi->health != NULL &&
                dcmi->health(chip->card, chip->index, &health) == YOKE_DCMI_OK &&
                health >= 3 && health != 0xffffffffu) { /* 3: emergency alarm */
@@ -117,12 +116,15 @@ static void put_chip(yoke_probe_run_t *run, const yoke_dcmi_t *dcmi, const char 
     yoke_run_put(run, &record);
 }
 
-static void list_card(const yoke_dcmi_t *dcmi, int card, chips_t *chips)
+static void list_card(yoke_probe_run_t *run, const yoke_dcmi_t *dcmi, const char *library,
+                      int card, chips_t *chips)
 {
     int count = 0;
-    if (dcmi->chips_of_card(card, &count) != YOKE_DCMI_OK)
+    if (dcmi->chips_of_card(card, &count) != YOKE_DCMI_OK ||
+        !yoke_run_believable(run, library, "dcmi_get_device_num_in_card", count,
+                             MAX_CHIPS))
         return;
-    for (int i = 0; i < count && i < MAX_CHIPS && chips->count < MAX_CHIPS; i++) {
+    for (int i = 0; i < count && chips->count < MAX_CHIPS; i++) {
         int type = YOKE_DCMI_NPU, logic = -1;
         if (dcmi->unit_type != NULL && dcmi->unit_type(card, i, &type) == YOKE_DCMI_OK &&
             type != YOKE_DCMI_NPU)
@@ -194,8 +196,10 @@ static void probe(yoke_probe_run_t *run)
                       NULL);
         return;
     }
-    for (int i = 0; i < count && i < MAX_CARDS; i++)
-        list_card(&dcmi, cards[i], &chips);
+    if (!yoke_run_believable(run, library.path, "dcmi_get_card_list", count, MAX_CARDS))
+        return;
+    for (int i = 0; i < count; i++)
+        list_card(run, &dcmi, library.path, cards[i], &chips);
     qsort(chips.items, chips.count, sizeof *chips.items, by_logic);
     put_visible(run, &dcmi, library.path, driver, &chips);
     if (!run->has_finding)
@@ -206,10 +210,39 @@ static void probe(yoke_probe_run_t *run)
 
 static const char *const libraries[] = {"libdcmi.so", "/usr/local/dcmi/libdcmi.so", NULL};
 
-/* DCMI answers with codes of its own, which no public document names one by one. */
+#define NAME(code, name)                                                                 \
+    case code:                                                                           \
+        return "DCMI_ERR_CODE_" name
+
+/* DCMI_ERR_CODE_*: dcmi_interface_api.h (see dcmi.h), spelled as there. */
 static const char *error_name(int64_t code)
 {
-    return code == YOKE_DCMI_OK ? "DCMI_OK" : NULL;
+    switch (code) {
+    case YOKE_DCMI_OK:
+        return "DCMI_OK";
+        NAME(-8001, "INVALID_PARAMETER");
+        NAME(-8002, "OPER_NOT_PERMITTED");
+        NAME(-8003, "MEM_OPERATE_FAIL");
+        NAME(-8004, "SECURE_FUN_FAIL");
+        NAME(-8005, "INNER_ERR");
+        NAME(-8006, "TIME_OUT");
+        NAME(-8007, "INVALID_DEVICE_ID");
+        NAME(YOKE_DCMI_DEVICE_NOT_EXIST, "DEVICE_NOT_EXIST");
+        NAME(-8009, "IOCTL_FAIL");
+        NAME(-8010, "SEND_MSG_FAIL");
+        NAME(-8011, "RECV_MSG_FAIL");
+        NAME(-8012, "NOT_REDAY");
+        NAME(-8013, "NOT_SUPPORT_IN_CONTAINER");
+        NAME(-8014, "FILE_OPERATE_FAIL");
+        NAME(-8015, "RESET_FAIL");
+        NAME(-8016, "ABORT_OPERATE");
+        NAME(-8017, "IS_UPGRADING");
+        NAME(-8020, "RESOURCE_OCCUPIED");
+        NAME(-8022, "PARTITION_NOT_RIGHT");
+        NAME(-8255, "NOT_SUPPORT");
+    default:
+        return NULL;
+    }
 }
 
 extern const yoke_backend_t yoke_backend_ascend;

@@ -12,7 +12,11 @@
 
 #include <stdint.h>
 
-enum { YOKE_DCMI_OK = 0, YOKE_DCMI_NPU = 0 /* enum dcmi_unit_type: NPU_TYPE */ };
+enum {
+    YOKE_DCMI_OK = 0,
+    YOKE_DCMI_DEVICE_NOT_EXIST = -8008,
+    YOKE_DCMI_NPU = 0 /* enum dcmi_unit_type: NPU_TYPE */
+};
 
 typedef struct yoke_dcmi_chip { /* struct dcmi_chip_info */
     char type[32], name[32], version[32];

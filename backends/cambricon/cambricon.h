@@ -91,6 +91,8 @@ void yoke_cambricon_leave(yoke_impl_device_t *device, yoke_cambricon_scope_t *sc
         }                                                                                \
     } while (0)
 
+/* Whether the code says that the device is gone, or that nothing works on it any more. */
+bool yoke_cambricon_lost(int code);
 /* YOKE_OK, or the failure of `name` with the status that its code means. */
 yoke_status_t yoke_cambricon_check(const yoke_impl_runtime_t *runtime, const char *name,
                                    int code);

@@ -10,7 +10,7 @@
 
 #define MAX_DEVICES 64
 
-static bool fill_address(const yoke_cnrt_t *cnrt, int index, yoke_record_t *record)
+static void fill_address(const yoke_cnrt_t *cnrt, int index, yoke_record_t *record)
 {
     int domain = 0, bus = 0, slot = 0;
     if (cnrt->attribute(&domain, YOKE_CNRT_ATTRIBUTE_PCI_DOMAIN, index) !=
@@ -18,12 +18,11 @@ static bool fill_address(const yoke_cnrt_t *cnrt, int index, yoke_record_t *reco
         cnrt->attribute(&bus, YOKE_CNRT_ATTRIBUTE_PCI_BUS, index) != YOKE_CNRT_SUCCESS ||
         cnrt->attribute(&slot, YOKE_CNRT_ATTRIBUTE_PCI_DEVICE, index) !=
             YOKE_CNRT_SUCCESS)
-        return false;
+        return;
     record->pci.valid = true;
     record->pci.domain = (uint32_t)domain;
     record->pci.bus = (uint8_t)bus;
     record->pci.device = (uint8_t)slot;
-    return true;
 }
 
 static void probe_device(yoke_probe_run_t *run, const yoke_cnrt_t *cnrt,
@@ -51,11 +50,10 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cnrt_t *cnrt,
     } else {
         record.memory_refused = true;
     }
-    if (!fill_address(cnrt, index, &record) && code != YOKE_CNRT_SUCCESS) {
-        record.health = yoke_strdup("faulty"); /* costs one device, never the vendor */
-        yoke_run_code(run, "no device", library, "cnrtGetDeviceProperties", code, true,
-                      "one device does not answer");
-    }
+    fill_address(cnrt, index, &record);
+    if (code != YOKE_CNRT_SUCCESS)
+        yoke_run_unhealthy(run, &record, library, "cnrtGetDeviceProperties", code,
+                           yoke_cambricon_lost(code));
     yoke_run_put(run, &record);
 }
 
@@ -81,9 +79,11 @@ static void probe(yoke_probe_run_t *run)
                       code != YOKE_CNRT_ERROR_NO_DEVICE, NULL);
         return;
     }
+    if (!yoke_run_believable(run, library.path, "cnrtGetDeviceCount", count, MAX_DEVICES))
+        return;
     if (cnrt.version != NULL && cnrt.version(&major, &minor, &patch) == YOKE_CNRT_SUCCESS)
         snprintf(version, sizeof version, "%d.%d.%d", major, minor, patch);
-    for (unsigned i = 0; i < count && i < MAX_DEVICES; i++)
+    for (unsigned i = 0; i < count; i++)
         probe_device(run, &cnrt, library.path, version, (int)i);
     if (!run->has_finding)
         yoke_run_say(run, "ok", library.path, "cnrtGetDeviceCount", false, "%u device%s",

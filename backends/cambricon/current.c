@@ -49,6 +49,11 @@ static yoke_status_t status_of(int code)
     }
 }
 
+bool yoke_cambricon_lost(int code)
+{
+    return status_of(code) == YOKE_ERR_DEVICE_LOST;
+}
+
 yoke_status_t yoke_cambricon_check(const yoke_impl_runtime_t *runtime, const char *name,
                                    int code)
 {

@@ -48,6 +48,7 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cu_t *cu, const char 
     char name[256] = "";
     size_t memory = 0;
     int integrated = 0;
+    const char *call = "cuDeviceGet";
 
     yoke_run_record_init(run, library, &record);
     record.ordinal = index;
@@ -57,7 +58,9 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cu_t *cu, const char 
     record.kind_known = true;
     int code = cu->device_get(&device, index);
     if (code == YOKE_CU_SUCCESS) {
-        if (cu->device_name(name, (int)sizeof name - 1, device) == YOKE_CU_SUCCESS)
+        call = "cuDeviceGetName";
+        code = cu->device_name(name, (int)sizeof name - 1, device);
+        if (code == YOKE_CU_SUCCESS)
             record.name = yoke_run_text(name, sizeof name);
         if (cu->device_uuid != NULL &&
             cu->device_uuid(&uuid, device) == YOKE_CU_SUCCESS &&
@@ -65,17 +68,21 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cu_t *cu, const char 
             record.has_uuid = true;
             memcpy(record.uuid, uuid.bytes, sizeof record.uuid);
         }
-        if (cu->total_memory(&memory, device) == YOKE_CU_SUCCESS)
+        int memory_code = cu->total_memory(&memory, device);
+        if (memory_code == YOKE_CU_SUCCESS)
             yoke_run_memory(&record, memory, "cuDeviceTotalMem");
         else
             record.memory_refused = true;
+        if (code == YOKE_CU_SUCCESS && yoke_cudalike_lost(memory_code)) {
+            call = "cuDeviceTotalMem";
+            code = memory_code;
+        }
         if (cu->attribute(&integrated, YOKE_CU_ATTRIBUTE_INTEGRATED, device) == 0)
             record.integrated = integrated != 0;
         fill_pci(cu, device, &record);
-    } else { /* a faulty card costs one device, never the vendor */
-        record.health = yoke_strdup("faulty");
-        yoke_run_code(run, "no device", library, "cuDeviceGet", code, true, NULL);
     }
+    if (code != YOKE_CU_SUCCESS)
+        yoke_run_unhealthy(run, &record, library, call, code, yoke_cudalike_lost(code));
     yoke_run_put(run, &record);
 }
 
@@ -125,7 +132,10 @@ static void probe(yoke_probe_run_t *run)
     }
     cu.driver_version(&version);
     code = cu.device_count(&count);
-    if (code != YOKE_CU_SUCCESS || count <= 0) {
+    if (code == YOKE_CU_SUCCESS &&
+        !yoke_run_believable(run, library.path, "cuDeviceGetCount", count, MAX_DEVICES))
+        return;
+    if (code != YOKE_CU_SUCCESS || count == 0) {
         refuse(run, library.path, "cuDeviceGetCount",
                code != YOKE_CU_SUCCESS ? code : YOKE_CU_ERROR_NO_DEVICE);
         return;
@@ -135,7 +145,7 @@ static void probe(yoke_probe_run_t *run)
     strncpy(text, shown != NULL ? shown : "", sizeof text - 1);
     text[sizeof text - 1] = '\0';
     free(shown);
-    for (int i = 0; i < count && i < MAX_DEVICES; i++)
+    for (int i = 0; i < count; i++)
         probe_device(run, &cu, library.path, text, i);
     if (!run->has_finding)
         yoke_run_say(run, "ok", library.path, "cuDeviceGetCount", false, "%d device%s",

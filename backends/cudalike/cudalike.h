@@ -371,6 +371,9 @@ yoke_status_t yoke_cudalike_open(const yoke_cudalike_flavour_t *flavour,
 
 void yoke_cudalike_probe(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *flavour);
 
+/* Whether the code says that a device is gone, or needs a reset before it can be used. */
+bool yoke_cudalike_lost(int code);
+
 #include "backends/cudalike/slots.h"
 
 #endif

@@ -11,6 +11,30 @@
 #define MAX_DEVICES 256
 #define MAX_SYMBOLS 96
 
+bool yoke_cudalike_lost(int code)
+{
+    return yoke_cudalike_status(code) == YOKE_ERR_DEVICE_LOST;
+}
+
+/* What a device does not answer is asked again, for the code: 0 when it is well. Not
+ * every call need be there for a device; its name always is. */
+static int code_of(const yoke_cudalike_api_t *api, int device,
+                   const yoke_impl_info_t *info, const char *name, uint16_t *out_slot)
+{
+    char text[256];
+    size_t memory = 0;
+    int code = 0;
+    *out_slot = YOKE_CUDALIKE_SLOT(device_name);
+    if (name[0] == '\0')
+        code = api->device_name(text, (int)sizeof text - 1, device);
+    if (code == 0 && (info->valid & YOKE_INFO_MEMORY) == 0 && api->total_memory != NULL) {
+        *out_slot = YOKE_CUDALIKE_SLOT(total_memory);
+        code = api->total_memory(&memory, device);
+        code = yoke_cudalike_lost(code) ? code : 0;
+    }
+    return code;
+}
+
 static void probe_device(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *flavour,
                          const yoke_cudalike_api_t *api, const char *library,
                          const char *version, int index)
@@ -19,6 +43,7 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *f
     yoke_impl_info_t info = {0};
     char name[256] = "";
     int device = index, code = 0;
+    uint16_t slot = YOKE_CUDALIKE_SLOT(device_get);
     yoke_run_record_init(run, library, &record);
     record.ordinal = index;
     record.version = yoke_strdup(version);
@@ -41,12 +66,12 @@ static void probe_device(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *f
             record.memory_refused = api->total_memory != NULL;
         record.integrated = yoke_cudalike_attribute(
                                 flavour, api, YOKE_CUDALIKE_INTEGRATED, device, 0) > 0;
-    } else { /* a faulty card costs one device, never the vendor */
-        record.health = yoke_strdup("faulty");
-        yoke_run_code(run, "no device", library,
-                      yoke_cudalike_symbol_name(flavour, YOKE_CUDALIKE_SLOT(device_get)),
-                      code, true, NULL);
+        code = code_of(api, device, &info, name, &slot);
     }
+    if (code != 0)
+        yoke_run_unhealthy(run, &record, library,
+                           yoke_cudalike_symbol_name(flavour, slot), code,
+                           yoke_cudalike_lost(code));
     yoke_run_put(run, &record);
 }
 
@@ -60,7 +85,7 @@ static int count_devices(const yoke_cudalike_api_t *api, uint16_t *out_slot,
         return code;
     *out_slot = YOKE_CUDALIKE_SLOT(device_count);
     code = api->device_count(out_count);
-    return code == 0 && *out_count <= 0 ? YOKE_CUDALIKE_NO_DEVICE : code;
+    return code == 0 && *out_count == 0 ? YOKE_CUDALIKE_NO_DEVICE : code;
 }
 
 static bool is_ours(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *flavour,
@@ -103,11 +128,13 @@ void yoke_cudalike_probe(yoke_probe_run_t *run, const yoke_cudalike_flavour_t *f
             NULL);
         return;
     }
-    if (!is_ours(run, flavour, &api, library.path))
+    if (!yoke_run_believable(run, library.path, yoke_cudalike_symbol_name(flavour, slot),
+                             count, MAX_DEVICES) ||
+        !is_ours(run, flavour, &api, library.path))
         return;
     if (api.version != NULL && api.version(&number) == 0)
         yoke_cudalike_show_version(flavour, number, version, sizeof version);
-    for (int i = 0; i < count && i < MAX_DEVICES; i++)
+    for (int i = 0; i < count; i++)
         probe_device(run, flavour, &api, library.path, version, i);
     if (!run->has_finding)
         yoke_run_say(run, "ok", library.path, yoke_cudalike_symbol_name(flavour, slot),

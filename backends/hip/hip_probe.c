@@ -32,7 +32,8 @@ static void probe_device(yoke_probe_run_t *run, const yoke_hip_t *hip,
     int code = hip->pci_bus_id(pci, (int)sizeof pci - 1, index);
     if (code == YOKE_HIP_SUCCESS)
         yoke_pci_parse(pci, &record.pci);
-    if (hip->device_name(name, (int)sizeof name - 1, index) == YOKE_HIP_SUCCESS)
+    int name_code = hip->device_name(name, (int)sizeof name - 1, index);
+    if (name_code == YOKE_HIP_SUCCESS)
         record.name = yoke_run_text(name, sizeof name);
     if (strncmp(name, "AMD ", 4) == 0)
         record.vendor = yoke_strdup("AMD");
@@ -46,11 +47,13 @@ static void probe_device(yoke_probe_run_t *run, const yoke_hip_t *hip,
         yoke_run_memory(&record, memory, "hipDeviceTotalMem");
     else
         record.memory_refused = true;
-    if (code != YOKE_HIP_SUCCESS && memory_code != YOKE_HIP_SUCCESS) {
-        record.health = yoke_strdup("faulty"); /* costs one device, never the vendor */
-        yoke_run_code(run, "no device", library, "hipDeviceGetPCIBusId", code, true,
-                      "one device does not answer");
-    }
+    if (name_code != YOKE_HIP_SUCCESS)
+        yoke_run_unhealthy(run, &record, library, "hipDeviceGetName", name_code,
+                           yoke_cudalike_lost(name_code));
+    else if (yoke_cudalike_lost(memory_code))
+        yoke_run_unhealthy(run, &record, library, "hipDeviceTotalMem", memory_code, true);
+    else if (code != YOKE_HIP_SUCCESS && memory_code != YOKE_HIP_SUCCESS)
+        yoke_run_unhealthy(run, &record, library, "hipDeviceGetPCIBusId", code, false);
     yoke_run_put(run, &record);
 }
 
@@ -92,12 +95,15 @@ static void probe(yoke_probe_run_t *run)
     snprintf(text, sizeof text, "%d.%d.%d", version / 10000000, version / 100000 % 100,
              version % 100000);
     int code = hip.device_count(&count);
-    if (code != YOKE_HIP_SUCCESS || count <= 0) {
+    if (code == YOKE_HIP_SUCCESS &&
+        !yoke_run_believable(run, library.path, "hipGetDeviceCount", count, MAX_DEVICES))
+        return;
+    if (code != YOKE_HIP_SUCCESS || count == 0) {
         refuse(run, library.path,
                code != YOKE_HIP_SUCCESS ? code : YOKE_HIP_ERROR_NO_DEVICE);
         return;
     }
-    for (int i = 0; i < count && i < MAX_DEVICES; i++)
+    for (int i = 0; i < count; i++)
         probe_device(run, &hip, library.path, text, i);
     if (!run->has_finding)
         yoke_run_say(run, "ok", library.path, "hipGetDeviceCount", false, "%d device%s",

@@ -94,11 +94,9 @@ static void probe_device(ze_probe_t *probe, yoke_ze_device_t device)
         fill_pci(probe, device, &record);
         record.pci.vendor_id = (uint16_t)properties.vendor_id;
         record.pci.device_id = (uint16_t)properties.device_id;
-    } else { /* a faulty card costs one device, never the vendor */
-        record.health =
-            yoke_strdup(code == (uint32_t)YOKE_ZE_ERROR_DEVICE_LOST ? "lost" : "faulty");
-        yoke_run_code(probe->run, "no device", probe->library, "zeDeviceGetProperties",
-                      code, true, "one device does not answer");
+    } else {
+        yoke_run_unhealthy(probe->run, &record, probe->library, "zeDeviceGetProperties",
+                           code, code == (uint32_t)YOKE_ZE_ERROR_DEVICE_LOST);
         fill_pci(probe, device, &record);
     }
     yoke_run_put(probe->run, &record);
@@ -163,8 +161,9 @@ static void probe(yoke_probe_run_t *run)
         if (drivers[i] != NULL)
             probe_driver(&probe, drivers[i]);
     if (!run->has_finding)
-        yoke_run_say(run, "ok", library.path, "zeDeviceGet", false, "%zu device%s",
-                     run->record_count, run->record_count == 1 ? "" : "s");
+        yoke_run_say(run, run->record_count > 0 ? "ok" : "no device", library.path,
+                     "zeDeviceGet", false, "%zu device%s", run->record_count,
+                     run->record_count == 1 ? "" : "s");
 }
 
 static const char *const libraries[] = {"libze_loader.so.1", NULL};
