@@ -57,6 +57,11 @@ struct yoke_impl_buffer {
 struct yoke_impl_queue {
     yoke_impl_device_t *device;
     void *stream;
+    /* For launches, near at hand: the device's, and what the note must say; of a stream
+     * that is not pinned no note is enough. */
+    const yoke_cudalike_api_t *api;
+    uintptr_t enough;
+    uint32_t index;
     bool pinned; /* the stream itself says which device it is of */
     bool owned;
 };

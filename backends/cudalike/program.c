@@ -200,37 +200,118 @@ void yoke_cudalike_kernel_destroy(yoke_impl_kernel_t *kernel)
     free(kernel);
 }
 
+/* --- launch ------------------------------------------------------------------------- */
+
+/* The vendor's array of pointers, what those of buffers point to, and what is needed to
+ * make the launch once more. No two of the latter are neighbours, or the compiler packs
+ * them in a vector first, which takes longer. */
+typedef struct launch_call {
+    const yoke_impl_queue_t *queue;
+    void *parameters[YOKE_MAX_ARGUMENTS];
+    const yoke_launch_t *launch;
+    yoke_cudalike_address_t addresses[YOKE_MAX_ARGUMENTS];
+    const yoke_impl_kernel_t *kernel;
+} launch_call_t;
+
+/* From a parameter to the address of the same index: one counter for both. */
+#define TO_ADDRESS (YOKE_MAX_ARGUMENTS + 1)
+_Static_assert(offsetof(launch_call_t, addresses) ==
+                   offsetof(launch_call_t, parameters) + sizeof(void *) * TO_ADDRESS,
+               "put() finds them at once");
+
+static inline void put(void **parameter, const yoke_argument_t *argument)
+{
+    if (__builtin_expect(argument->kind != YOKE_ARGUMENT_SPAN, 0)) {
+        *parameter = (void *)(uintptr_t)argument->value; /* only read */
+        return;
+    }
+    yoke_cudalike_address_t *address =
+        (yoke_cudalike_address_t *)(void *)(parameter + TO_ADDRESS);
+    *parameter = address;
+    *address =
+        argument->span.buffer == NULL
+            ? 0
+            : yoke_backend_buffer(argument->span.buffer)->address + argument->span.offset;
+}
+
+/* Where the note says that something else is current, the vendor has refused, or there is
+ * dynamic local memory. */
+static __attribute__((noinline)) yoke_status_t
+launch_carefully(launch_call_t *call, bool tried, int code, unsigned shared)
+{
+    const uint32_t *groups = call->launch->groups, *local = call->launch->local;
+    yoke_impl_device_t *device = call->queue->device;
+    yoke_cudalike_scope_t scope;
+    if (!tried || yoke_cudalike_suspect(code)) {
+        int entered = yoke_cudalike_enter(device, &scope);
+        if (entered != 0)
+            return yoke_cudalike_fail(device->runtime, scope.slot, entered);
+        if (!tried || scope.changed)
+            code = device->api->launch(call->kernel->function, groups[0], groups[1],
+                                       groups[2], local[0], local[1], local[2], shared,
+                                       call->queue->stream, call->parameters, NULL);
+        yoke_cudalike_leave(&scope);
+    }
+    return code == 0
+               ? YOKE_OK
+               : yoke_cudalike_fail(device->runtime, YOKE_CUDALIKE_SLOT(launch), code);
+}
+
+/* What is rare is out of line, with what it needs in memory, so that no register has to
+ * be saved for it: tests/tax counts instructions. */
+static inline __attribute__((always_inline)) yoke_status_t
+launch_with(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+            const yoke_launch_t *launch, launch_call_t *call, unsigned shared)
+{
+    const uint32_t *groups = launch->groups, *local = launch->local;
+    int code;
+    call->queue = queue;
+    call->kernel = kernel;
+    call->launch = launch;
+    if (__builtin_expect(yoke_cudalike_noted[queue->index] != queue->enough, 0))
+        return launch_carefully(call, false, 0, shared);
+    code = queue->api->launch(kernel->function, groups[0], groups[1], groups[2], local[0],
+                              local[1], local[2], shared, queue->stream, call->parameters,
+                              NULL);
+    return __builtin_expect(code == 0, 1) ? YOKE_OK
+                                          : launch_carefully(call, true, code, shared);
+}
+
+/* The last argument is dynamic local memory, which is no parameter in CUDA's launch. */
+static __attribute__((noinline)) yoke_status_t
+launch_local(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+             const yoke_launch_t *launch, const yoke_argument_t *arguments, size_t count)
+{
+    launch_call_t call;
+    for (size_t i = 0; i + 1 < count; i++)
+        put(&call.parameters[i], &arguments[i]);
+    return launch_with(queue, kernel, launch, &call, arguments[count - 1].size);
+}
+
+static __attribute__((noinline)) yoke_status_t
+launch_arguments(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                 const yoke_launch_t *launch, const yoke_argument_t *arguments,
+                 size_t count)
+{
+    const yoke_argument_t *argument = arguments, *end = arguments + count;
+    launch_call_t call;
+    for (void **parameter = call.parameters; argument != end; argument++, parameter++) {
+        if (__builtin_expect(argument->kind > YOKE_ARGUMENT_VALUE, 0))
+            return launch_local(queue, kernel, launch, arguments, count);
+        put(parameter, argument);
+    }
+    return launch_with(queue, kernel, launch, &call, 0);
+}
+
 yoke_status_t yoke_cudalike_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
                                    const yoke_launch_t *launch,
                                    const yoke_argument_t *arguments, size_t count)
 {
-    const uint32_t *groups = launch->groups, *local = launch->local;
-    yoke_cudalike_address_t addresses[YOKE_MAX_ARGUMENTS];
-    void *parameters[YOKE_MAX_ARGUMENTS + 1];
-    unsigned shared = 0;
-    size_t n = 0;
-    yoke_status_t status;
+    launch_call_t call;
+    if (count == 0)
+        return launch_with(queue, kernel, launch, &call, 0);
     if (__builtin_expect(count > YOKE_MAX_ARGUMENTS, 0))
         return yoke_backend_fail_text(YOKE_ERR_OUT_OF_RANGE, "%zu arguments, at most %d",
                                       count, YOKE_MAX_ARGUMENTS);
-    for (size_t i = 0; i < count; i++) {
-        const yoke_argument_t *argument = &arguments[i];
-        if (argument->kind == YOKE_ARGUMENT_SPAN) {
-            const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
-            addresses[n] = buffer != NULL ? buffer->address + argument->span.offset : 0;
-            parameters[n] = &addresses[n];
-            n++;
-        } else if (argument->kind == YOKE_ARGUMENT_VALUE) {
-            parameters[n++] = (void *)(uintptr_t)argument->value; /* only read */
-        } else { /* dynamic local memory is no parameter in CUDA's launch */
-            shared = argument->size;
-        }
-    }
-    parameters[n] = NULL;
-    YOKE_CUDALIKE_CALL(queue->device, queue->pinned, launch,
-                       queue->device->api->launch(
-                           kernel->function, groups[0], groups[1], groups[2], local[0],
-                           local[1], local[2], shared, queue->stream, parameters, NULL),
-                       status);
-    return status;
+    return launch_arguments(queue, kernel, launch, arguments, count);
 }

@@ -25,6 +25,9 @@ static yoke_status_t add_queue(yoke_impl_device_t *device, void *stream, bool ow
     queue->stream = stream;
     queue->owned = owned;
     queue->pinned = (uintptr_t)stream > LAST_SPECIAL_STREAM;
+    queue->api = device->api;
+    queue->index = device->index;
+    queue->enough = queue->pinned ? device->current : UINTPTR_MAX;
     *out_queue = queue;
     return YOKE_OK;
 }

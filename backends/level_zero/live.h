@@ -434,7 +434,18 @@ yoke_status_t yoke_ze_host_memory(yoke_impl_device_t *device, size_t size,
 
 /* live_queue.c */
 /* Before a command that may overlap those before it. */
-yoke_status_t yoke_ze_begin(yoke_impl_queue_t *queue);
+yoke_status_t yoke_ze_separate(yoke_impl_queue_t *queue); /* a barrier */
+static inline yoke_status_t yoke_ze_begin(yoke_impl_queue_t *queue)
+{
+    if (queue->pending && !queue->in_order) {
+        yoke_status_t status = yoke_ze_separate(queue);
+        if (status != YOKE_OK)
+            return status;
+    }
+    queue->pending = true;
+    queue->dirty = true;
+    return YOKE_OK;
+}
 yoke_status_t yoke_ze_queue_create(yoke_impl_device_t *device, int32_t priority,
                                    yoke_impl_queue_t **out_queue);
 yoke_status_t yoke_ze_queue_wrap(yoke_impl_device_t *device, void *handle,

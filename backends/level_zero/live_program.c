@@ -208,11 +208,28 @@ static yoke_status_t set_bytes(yoke_impl_kernel_t *kernel, uint32_t index, size_
                                    : yoke_ze_fail("zeKernelSetArgumentValue", code);
 }
 
-static bool is_kept(const yoke_ze_argument_t *last, uint32_t kind, uint32_t size,
-                    const void *value)
+/* What the last launch set, as this one wants it? Without a call for the sizes that
+ * scalars have: every launch asks. */
+static inline bool is_kept(const yoke_ze_argument_t *last,
+                           const yoke_argument_t *argument)
 {
-    return last->size == size && last->kind == kind && size != 0 &&
-           (value == NULL || memcmp(last->value, value, size) == 0);
+    uint64_t key[2];
+    if (last->kind != argument->kind)
+        return false;
+    if (argument->kind == YOKE_ARGUMENT_SPAN) {
+        const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
+        memcpy(key, last->value, sizeof key);
+        return last->size == sizeof key && buffer != NULL && key[0] == buffer->id &&
+               key[1] == argument->span.offset;
+    }
+    if (last->size != argument->size || last->size == 0)
+        return false;
+    if (argument->kind == YOKE_ARGUMENT_LOCAL)
+        return true;
+    if (last->size == 4)
+        return memcmp(last->value, argument->value, 4) == 0;
+    return last->size == 8 ? memcmp(last->value, argument->value, 8) == 0
+                           : memcmp(last->value, argument->value, last->size) == 0;
 }
 
 static void keep(yoke_ze_argument_t *last, uint32_t kind, uint32_t size,
@@ -232,8 +249,6 @@ static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
     yoke_ze_argument_t *last = &kernel->arguments[index];
     const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
     const uint64_t key[2] = {buffer != NULL ? buffer->id : 0, argument->span.offset};
-    if (is_kept(last, YOKE_ARGUMENT_SPAN, sizeof key, key))
-        return YOKE_OK;
     if (buffer != NULL && buffer->device->context != kernel->device->context)
         return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
                                       "level_zero: argument %u is a buffer of another "
@@ -254,8 +269,6 @@ static yoke_status_t set_argument(yoke_impl_kernel_t *kernel, uint32_t index,
     if (argument->kind == YOKE_ARGUMENT_SPAN)
         return set_span(kernel, index, argument);
     const void *value = argument->kind == YOKE_ARGUMENT_LOCAL ? NULL : argument->value;
-    if (is_kept(last, argument->kind, argument->size, value))
-        return YOKE_OK;
     last->size = 0;
     yoke_status_t status = set_bytes(kernel, index, argument->size, value);
     if (status == YOKE_OK)
@@ -263,10 +276,13 @@ static yoke_status_t set_argument(yoke_impl_kernel_t *kernel, uint32_t index,
     return status;
 }
 
+static inline bool same_group(const uint32_t a[3], const uint32_t b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 static yoke_status_t set_group(yoke_impl_kernel_t *kernel, const uint32_t local[3])
 {
-    if (memcmp(kernel->group, local, sizeof kernel->group) == 0)
-        return YOKE_OK;
     memset(kernel->group, 0, sizeof kernel->group);
     uint32_t code =
         kernel->device->ze->kernel_group(kernel->kernel, local[0], local[1], local[2]);
@@ -287,9 +303,12 @@ yoke_status_t yoke_ze_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kerne
                                       "level_zero: %zu arguments given to a kernel that "
                                       "takes %u",
                                       count, kernel->argument_count);
-    yoke_status_t status = set_group(kernel, launch->local);
+    yoke_status_t status = YOKE_OK;
+    if (!same_group(kernel->group, launch->local))
+        status = set_group(kernel, launch->local);
     for (size_t i = 0; i < count && status == YOKE_OK; i++)
-        status = set_argument(kernel, (uint32_t)i, &arguments[i]);
+        if (!is_kept(&kernel->arguments[i], &arguments[i]))
+            status = set_argument(kernel, (uint32_t)i, &arguments[i]);
     if (status == YOKE_OK)
         status = yoke_ze_begin(queue);
     if (status != YOKE_OK)

@@ -11,16 +11,11 @@
 
 #include "base/error.h"
 
-yoke_status_t yoke_ze_begin(yoke_impl_queue_t *queue)
+yoke_status_t yoke_ze_separate(yoke_impl_queue_t *queue)
 {
-    if (queue->pending && !queue->in_order) {
-        uint32_t code = queue->ze->barrier(queue->list, NULL, 0, NULL);
-        if (code != YOKE_ZE_SUCCESS)
-            return yoke_ze_fail("zeCommandListAppendBarrier", code);
-    }
-    queue->pending = true;
-    queue->dirty = true;
-    return YOKE_OK;
+    uint32_t code = queue->ze->barrier(queue->list, NULL, 0, NULL);
+    return code == YOKE_ZE_SUCCESS ? YOKE_OK
+                                   : yoke_ze_fail("zeCommandListAppendBarrier", code);
 }
 
 /* --- making and ending -------------------------------------------------------------- */

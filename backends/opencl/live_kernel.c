@@ -127,6 +127,14 @@ static yoke_status_t set_value(yoke_impl_kernel_t *kernel, uint32_t index,
     return YOKE_OK;
 }
 
+/* Without a call for the sizes that scalars have. */
+static inline bool same_value(const void *a, const void *b, uint32_t size)
+{
+    if (size == 4)
+        return memcmp(a, b, 4) == 0;
+    return size == 8 ? memcmp(a, b, 8) == 0 : memcmp(a, b, size) == 0;
+}
+
 static inline bool is_set(const yoke_ocl_argument_t *last,
                           const yoke_argument_t *argument,
                           const yoke_impl_buffer_t *buffer)
@@ -138,7 +146,7 @@ static inline bool is_set(const yoke_ocl_argument_t *last,
                last->offset == argument->span.offset;
     return last->size == argument->size &&
            (argument->kind == YOKE_ARGUMENT_LOCAL ||
-            memcmp(last->value, argument->value, argument->size) == 0);
+            same_value(last->value, argument->value, argument->size));
 }
 
 /* --- launch ------------------------------------------------------------------------- */

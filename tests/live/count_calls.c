@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 atomic_int yoke_test_counting;
@@ -21,11 +22,17 @@ extern void *__libc_realloc(void *old, size_t size);
 extern void __libc_free(void *memory);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-static void note(atomic_int *counter)
+/* Where set, only calls from between these addresses count. */
+uintptr_t yoke_test_from, yoke_test_to;
+
+static void note_from(atomic_int *counter, const void *caller)
 {
-    if (atomic_load(&yoke_test_counting))
+    uintptr_t from = (uintptr_t)caller;
+    if (atomic_load(&yoke_test_counting) &&
+        (yoke_test_to == 0 || (from >= yoke_test_from && from < yoke_test_to)))
         atomic_fetch_add(counter, 1);
 }
+#define note(counter) note_from(counter, __builtin_return_address(0))
 
 void *malloc(size_t size)
 {
