@@ -449,6 +449,36 @@ static void order_between_streams(void **state)
     assert_int_equal(cuMemFreeHost(gate), 0);
 }
 
+static void wait_for_flag(void *flag)
+{
+    while (!__atomic_load_n((int *)flag, __ATOMIC_ACQUIRE))
+        usleep(100);
+}
+
+/* A host function that blocks holds up its own stream only. */
+static void blocking_host_function(void **state)
+{
+    (void)state;
+    void *first, *second;
+    address_t memory;
+    int flag = 0, in = 9, out = 0;
+    assert_int_equal(cuMemAlloc_v2(&memory, 4), 0);
+    assert_int_equal(cuStreamCreate(&first, 1), 0);
+    assert_int_equal(cuStreamCreate(&second, 1), 0);
+    assert_int_equal(cuLaunchHostFunc(first, wait_for_flag, &flag), 0);
+    assert_int_equal(cuStreamQuery(first), 600);
+    assert_int_equal(cuMemcpyHtoDAsync_v2(memory, &in, 4, second), 0);
+    assert_int_equal(cuMemcpyDtoHAsync_v2(&out, memory, 4, second), 0);
+    assert_int_equal(cuStreamSynchronize(second), 0);
+    assert_int_equal(out, 9);
+    assert_int_equal(cuStreamQuery(first), 600);
+    __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+    assert_int_equal(cuStreamSynchronize(first), 0);
+    assert_int_equal(cuStreamDestroy_v2(first), 0);
+    assert_int_equal(cuStreamDestroy_v2(second), 0);
+    assert_int_equal(cuMemFree_v2(memory), 0);
+}
+
 /* The legacy default stream waits for the others, but not for non-blocking ones. */
 static void default_stream(void **state)
 {
@@ -639,6 +669,7 @@ int main(int count, char **words)
         cmocka_unit_test(other_context),
         cmocka_unit_test(order_between_streams),
         cmocka_unit_test(default_stream),
+        cmocka_unit_test(blocking_host_function),
         cmocka_unit_test(faults),
         cmocka_unit_test(versions),
         cmocka_unit_test(product),

@@ -136,7 +136,7 @@ static hip_result_t enqueue_host_call(const host_call_t *call)
         return hip_done(result);
     if (call->function == NULL && call->callback == NULL)
         return hip_done(HIP_INVALID_VALUE);
-    fake_stream_push(queue, run_host_call, call, sizeof *call);
+    fake_stream_push_host(queue, run_host_call, call, sizeof *call);
     return HIP_SUCCESS;
 }
 

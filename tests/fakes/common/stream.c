@@ -27,6 +27,7 @@ typedef struct work {
     int64_t enqueued;
     int64_t ending; /* when a slow operation ends; 0: not started */
     bool hurry;
+    enum { NOT_HOST, HOST, HOST_CALLED, HOST_ENDED } host;
     _Alignas(16) unsigned char inside[FAKE_INLINE];
 } work_t;
 
@@ -37,14 +38,15 @@ struct fake_stream {
     fake_stream_kind_t kind;
     work_t *head, *tail;
     fake_mark_t *last; /* of the work enqueued last */
-    bool running, dying;
+    bool dying;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake;  /* for the worker */
-static pthread_cond_t ended; /* for those who wait */
+static pthread_cond_t wake;   /* for the worker */
+static pthread_cond_t called; /* for the thread of host functions */
+static pthread_cond_t ended;  /* for those who wait */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool working;
+static bool working, calling;
 static fake_stream_t *streams;
 static work_t *spare_work;
 static fake_mark_t *spare_marks; /* chained through `stream` */
@@ -62,6 +64,7 @@ static void prepare(void)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&wake, &attributes);
+    pthread_cond_init(&called, &attributes);
     pthread_cond_init(&ended, &attributes);
     pthread_condattr_destroy(&attributes);
 }
@@ -192,6 +195,41 @@ static void finish(fake_stream_t *stream)
     pthread_cond_broadcast(&ended);
 }
 
+/* Host functions have a thread of their own, one for all streams: they may block, and
+ * "may be serialized" (cuLaunchHostFunc in cuda.h). */
+static void *caller(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        fake_stream_t *stream = streams;
+        while (stream != NULL &&
+               (stream->head == NULL || stream->head->host != HOST_CALLED))
+            stream = stream->next;
+        if (stream == NULL) {
+            pthread_cond_wait(&called, &lock);
+            continue;
+        }
+        work_t *work = stream->head;
+        pthread_mutex_unlock(&lock);
+        work->run(work->data);
+        pthread_mutex_lock(&lock);
+        work->host = HOST_ENDED;
+        pthread_cond_signal(&wake);
+    }
+    return NULL;
+}
+
+/* Work that is no host function, or one that has been called and has ended. */
+static bool host_passed(work_t *work)
+{
+    if (work->host == HOST) {
+        work->host = HOST_CALLED;
+        pthread_cond_signal(&called);
+    }
+    return work->host == NOT_HOST || work->host == HOST_ENDED;
+}
+
 /* Go on with the first work of a stream; false: not yet, *until says when to ask again.
  */
 static bool step(fake_stream_t *stream, int64_t *until)
@@ -199,7 +237,7 @@ static bool step(fake_stream_t *stream, int64_t *until)
     work_t *work = stream->head;
     int64_t now = fake_now();
     bool lost = atomic_load(&stream->card->lost);
-    if (lost) {
+    if (lost && work->host != HOST_CALLED) {
         finish(stream);
         return true;
     }
@@ -215,12 +253,12 @@ static bool step(fake_stream_t *stream, int64_t *until)
             *until = now + POLL < *until ? now + POLL : *until;
             return false;
         }
-        if (work->run != NULL) {
-            stream->running = true;
+        if (!host_passed(work))
+            return false;
+        if (work->run != NULL && work->host == NOT_HOST) {
             pthread_mutex_unlock(&lock);
             work->run(work->data);
             pthread_mutex_lock(&lock);
-            stream->running = false;
         }
         work->ending = now + (work->run != NULL ? stream->card->slow * 1000ll : 0);
     }
@@ -265,15 +303,15 @@ static void *worker(void *unused)
 
 /* ---- enqueueing -------------------------------------------------------------------- */
 
-static void start_worker(void)
+static void start_thread(void *(*run)(void *), bool *running)
 {
     pthread_t thread;
-    if (working)
+    if (*running)
         return;
-    if (pthread_create(&thread, NULL, worker, NULL) != 0)
+    if (pthread_create(&thread, NULL, run, NULL) != 0)
         abort();
     pthread_detach(thread);
-    working = true;
+    *running = true;
 }
 
 /* What the null stream's work waits for: the last work of every joining stream. */
@@ -332,7 +370,9 @@ static void end(fake_stream_t *stream, work_t *work)
     stream->tail = work;
     drop_mark(stream->last);
     stream->last = hold(work->mark);
-    start_worker();
+    start_thread(worker, &working);
+    if (work->host == HOST)
+        start_thread(caller, &calling);
     pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
 }
@@ -342,6 +382,15 @@ void fake_stream_push(fake_stream_t *stream, void (*run)(void *data), const void
 {
     work_t *work = begin(data, size);
     work->run = run;
+    end(stream, work);
+}
+
+void fake_stream_push_host(fake_stream_t *stream, void (*run)(void *data),
+                           const void *data, size_t size)
+{
+    work_t *work = begin(data, size);
+    work->run = run;
+    work->host = HOST;
     end(stream, work);
 }
 

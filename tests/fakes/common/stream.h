@@ -36,6 +36,10 @@ fake_card_t *fake_stream_card(const fake_stream_t *stream);
  * then. */
 void fake_stream_push(fake_stream_t *stream, void (*run)(void *data), const void *data,
                       size_t size);
+/* The same for a host function, which may block: it is called on another thread, one for
+ * all streams, and does not hold up other streams' work. */
+void fake_stream_push_host(fake_stream_t *stream, void (*run)(void *data),
+                           const void *data, size_t size);
 /* Enqueue a wait until ready(data) is true; it is asked every 50 microseconds. */
 void fake_stream_push_poll(fake_stream_t *stream, bool (*ready)(void *data),
                            const void *data, size_t size);

@@ -144,7 +144,7 @@ FAKE_API cu_result_t cuLaunchHostFunc(void *handle, void (*function)(void *), vo
         return result;
     if (function == NULL)
         return CU_INVALID_VALUE;
-    fake_stream_push(queue, run_host_call, &call, sizeof call);
+    fake_stream_push_host(queue, run_host_call, &call, sizeof call);
     return CU_SUCCESS;
 }
 
