@@ -5,8 +5,8 @@
 /*
  * MACA's runtime has driver and runtime calls under one prefix, as HIP has. By
  * kvcache-ai/Mooncake (gpu_vendor/maca.h) 72 of 79 names of CUDA's runtime differ in the
- * prefix alone; host memory is mcMallocHost and mcFreeHost. Launches: mcModuleLaunchKernel
- * (tile-ai/tilelang-metax).
+ * prefix alone; host memory is mcMallocHost and mcFreeHost. Launches:
+ * mcModuleLaunchKernel (tile-ai/tilelang-metax).
  */
 #define hipGetDeviceCount mcGetDeviceCount
 #define hipInit mcInit
