@@ -368,7 +368,8 @@ static void count_quiet(tax_t *tax)
     for (tax_operation_t operation = TAX_EMPTY; operation < TAX_OPERATIONS; operation++) {
         if (operation <= TAX_LAUNCH && tax->program == NULL)
             continue;
-        int code = yoke_loop(tax, operation, 1) | (int)yoke_queue_sync(tax->queue);
+        /* The first few of each may make what the later ones use again. */
+        int code = yoke_loop(tax, operation, 5) | (int)yoke_queue_sync(tax->queue);
         for (int round = 0; round < 20; round++) {
             atomic_store(counting, 1);
             code |= yoke_loop(tax, operation, 3);

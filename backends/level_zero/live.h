@@ -434,13 +434,12 @@ yoke_status_t yoke_ze_host_memory(yoke_impl_device_t *device, size_t size,
 
 /* live_queue.c */
 /* Before a command that may overlap those before it. */
-yoke_status_t yoke_ze_separate(yoke_impl_queue_t *queue); /* a barrier */
 static inline yoke_status_t yoke_ze_begin(yoke_impl_queue_t *queue)
 {
     if (queue->pending && !queue->in_order) {
-        yoke_status_t status = yoke_ze_separate(queue);
-        if (status != YOKE_OK)
-            return status;
+        uint32_t code = queue->ze->barrier(queue->list, NULL, 0, NULL);
+        if (code != YOKE_ZE_SUCCESS)
+            return yoke_ze_fail("zeCommandListAppendBarrier", code);
     }
     queue->pending = true;
     queue->dirty = true;

@@ -11,13 +11,6 @@
 
 #include "base/error.h"
 
-yoke_status_t yoke_ze_separate(yoke_impl_queue_t *queue)
-{
-    uint32_t code = queue->ze->barrier(queue->list, NULL, 0, NULL);
-    return code == YOKE_ZE_SUCCESS ? YOKE_OK
-                                   : yoke_ze_fail("zeCommandListAppendBarrier", code);
-}
-
 /* --- making and ending -------------------------------------------------------------- */
 
 static yoke_ze_progress_t *take_progress(yoke_impl_runtime_t *runtime)

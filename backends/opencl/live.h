@@ -282,6 +282,9 @@ struct yoke_impl_kernel {
     yoke_impl_device_t *device;
     yoke_cl_kernel_t kernel;
     uint32_t argument_count;
+    /* The last launch; groups[0] 0: none, or one that is not to be repeated as it is. */
+    yoke_launch_t last;
+    size_t global[3], local[3];
     yoke_ocl_argument_t arguments[YOKE_MAX_ARGUMENTS];
 };
 
