@@ -60,6 +60,8 @@ typedef struct yoke_ascend_scope {
 
 /* The context that was current when this thread last asked or set. */
 extern _Thread_local yoke_acl_context_t yoke_ascend_seen;
+/* The call that yoke_ascend_enter() failed in, for yoke_ascend_check(); else NULL. */
+extern _Thread_local const char *yoke_ascend_entering;
 
 /* Make the device's context current; returns AscendCL's code. */
 int yoke_ascend_enter(yoke_impl_device_t *device, yoke_ascend_scope_t *scope);
@@ -72,6 +74,9 @@ void yoke_ascend_leave(yoke_impl_device_t *device, yoke_ascend_scope_t *scope);
         yoke_ascend_scope_t scope_;                                                      \
         if (yoke_ascend_seen == (device)->context) {                                     \
             (code) = (call);                                                             \
+            if ((code) == YOKE_ACL_SUCCESS)                                              \
+                break;                                                                   \
+            yoke_ascend_entering = NULL;                                                 \
             if ((code) != YOKE_ACL_ERROR_RT_STREAM_CONTEXT &&                            \
                 (code) != YOKE_ACL_ERROR_RT_CONTEXT_NULL)                                \
                 break;                                                                   \

@@ -10,22 +10,31 @@
 #include "backends/ascend/ascend.h"
 
 _Thread_local yoke_acl_context_t yoke_ascend_seen;
+_Thread_local const char *yoke_ascend_entering;
 
 int yoke_ascend_enter(yoke_impl_device_t *device, yoke_ascend_scope_t *scope)
 {
     const yoke_acl_t *acl = &device->runtime->acl;
     yoke_acl_context_t now = NULL;
-    /* Its one failure that matters here is "there is none". */
-    if (acl->get_context(&now) != YOKE_ACL_SUCCESS)
-        now = NULL;
+    yoke_ascend_entering = NULL;
+    int code = acl->get_context(&now);
+    if (code == YOKE_ACL_ERROR_RT_CONTEXT_NULL)
+        now = NULL; /* there is none */
+    else if (code != YOKE_ACL_SUCCESS) {
+        /* What is current could not be given back. */
+        yoke_ascend_entering = "aclrtGetCurrentContext";
+        return code;
+    }
     scope->before = now;
     scope->changed = now != device->context;
     yoke_ascend_seen = now;
     if (!scope->changed)
         return YOKE_ACL_SUCCESS;
-    int code = acl->set_context(device->context);
+    code = acl->set_context(device->context);
     if (code == YOKE_ACL_SUCCESS)
         yoke_ascend_seen = device->context;
+    else
+        yoke_ascend_entering = "aclrtSetCurrentContext";
     return code;
 }
 
@@ -63,6 +72,9 @@ yoke_status_t yoke_ascend_check(const yoke_impl_runtime_t *runtime, const char *
 {
     if (code == YOKE_ACL_SUCCESS)
         return YOKE_OK;
+    if (yoke_ascend_entering != NULL)
+        name = yoke_ascend_entering;
+    yoke_ascend_entering = NULL;
     /* A message, not a text for the code: it belongs to this thread's last failure. */
     const char *text =
         runtime->acl.recent_message != NULL ? runtime->acl.recent_message() : NULL;

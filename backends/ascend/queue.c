@@ -139,6 +139,20 @@ static yoke_status_t copy_unaligned(yoke_impl_queue_t *queue, char *dst, uint64_
     return CHECK(queue, "aclrtMemcpy", code);
 }
 
+/* "This API does not support asynchronous memory copy within the host", it returns
+ * ACL_ERROR_RT_FEATURE_NOT_SUPPORT (CANN 8.5 API reference, aclrtMemcpyAsync,
+ * "Restrictions"). It is no enqueue then. */
+static yoke_status_t copy_in_host(yoke_impl_queue_t *queue, void *dst, const void *src,
+                                  uint64_t size)
+{
+    int code;
+    YOKE_ASCEND_CALL(queue->device, code,
+                     queue->device->runtime->acl.stream_sync(queue->stream));
+    if (code == YOKE_ACL_SUCCESS)
+        memcpy(dst, src, size);
+    return CHECK(queue, "aclrtSynchronizeStream", code);
+}
+
 yoke_status_t yoke_ascend_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                yoke_impl_span_t src, uint64_t size)
 {
@@ -146,6 +160,8 @@ yoke_status_t yoke_ascend_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
     const char *from = src.buffer->address + src.offset;
     uint64_t room = dst.buffer->size - dst.offset;
     int kind = kind_of(dst.buffer->host, src.buffer->host);
+    if (kind == YOKE_ACL_MEMCPY_HOST_TO_HOST)
+        return copy_in_host(queue, to, from, size);
     if (kind == YOKE_ACL_MEMCPY_DEVICE_TO_DEVICE &&
         (((uintptr_t)to | (uintptr_t)from) % YOKE_ACL_COPY_ALIGNMENT) != 0)
         return copy_unaligned(queue, to, room, from, size);
@@ -160,6 +176,8 @@ yoke_status_t yoke_ascend_write(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                 const void *src, uint64_t size)
 {
     int code;
+    if (dst.buffer->host)
+        return copy_in_host(queue, dst.buffer->address + dst.offset, src, size);
     YOKE_ASCEND_ENQUEUE(queue->device, code,
                         queue->device->runtime->acl.copy_async(
                             dst.buffer->address + dst.offset,
@@ -172,6 +190,8 @@ yoke_status_t yoke_ascend_read(yoke_impl_queue_t *queue, void *dst, yoke_impl_sp
                                uint64_t size)
 {
     int code;
+    if (src.buffer->host)
+        return copy_in_host(queue, dst, src.buffer->address + src.offset, size);
     YOKE_ASCEND_ENQUEUE(queue->device, code,
                         queue->device->runtime->acl.copy_async(
                             dst, size, src.buffer->address + src.offset, size,
@@ -225,7 +245,7 @@ yoke_status_t yoke_ascend_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                const void *pattern, size_t pattern_size, uint64_t size)
 {
     const unsigned char *bytes = pattern;
-    if (!one_byte(bytes, pattern_size))
+    if (!one_byte(bytes, pattern_size) || dst.buffer->host)
         return fill_from_block(queue, dst, pattern, pattern_size, size);
     int code;
     YOKE_ASCEND_ENQUEUE(

@@ -58,6 +58,9 @@ typedef struct yoke_cambricon_scope {
 /* The device that was current when this thread last asked or set, plus 1; 0: not known.
  */
 extern _Thread_local int yoke_cambricon_seen;
+/* The call that yoke_cambricon_enter() failed in, for yoke_cambricon_check(); else NULL.
+ */
+extern _Thread_local const char *yoke_cambricon_entering;
 
 int yoke_cambricon_enter(yoke_impl_device_t *device, yoke_cambricon_scope_t *scope);
 void yoke_cambricon_leave(yoke_impl_device_t *device, yoke_cambricon_scope_t *scope);
@@ -69,6 +72,9 @@ void yoke_cambricon_leave(yoke_impl_device_t *device, yoke_cambricon_scope_t *sc
         yoke_cambricon_scope_t scope_;                                                   \
         if (yoke_cambricon_seen == (device)->ordinal + 1) {                              \
             (code) = (call);                                                             \
+            if ((code) == YOKE_CNRT_SUCCESS)                                             \
+                break;                                                                   \
+            yoke_cambricon_entering = NULL;                                              \
             if ((code) != YOKE_CNRT_ERROR_DEVICE &&                                      \
                 (code) != YOKE_CNRT_ERROR_NO_CONTEXT)                                    \
                 break;                                                                   \

@@ -6,14 +6,18 @@
 #include <stddef.h>
 
 _Thread_local int yoke_cambricon_seen;
+_Thread_local const char *yoke_cambricon_entering;
 
 int yoke_cambricon_enter(yoke_impl_device_t *device, yoke_cambricon_scope_t *scope)
 {
     const yoke_cnrt_t *cnrt = &device->runtime->cnrt;
     int now = -1;
+    yoke_cambricon_entering = NULL;
     int code = cnrt->get_device(&now);
-    if (code != YOKE_CNRT_SUCCESS)
-        now = -1; /* nothing to give back */
+    if (code != YOKE_CNRT_SUCCESS) { /* what is current could not be given back */
+        yoke_cambricon_entering = "cnrtGetDevice";
+        return code;
+    }
     scope->before = now;
     scope->changed = now != device->ordinal;
     yoke_cambricon_seen = now + 1;
@@ -22,6 +26,8 @@ int yoke_cambricon_enter(yoke_impl_device_t *device, yoke_cambricon_scope_t *sco
     code = cnrt->set_device(device->ordinal);
     if (code == YOKE_CNRT_SUCCESS)
         yoke_cambricon_seen = device->ordinal + 1;
+    else
+        yoke_cambricon_entering = "cnrtSetDevice";
     return code;
 }
 
@@ -59,6 +65,9 @@ yoke_status_t yoke_cambricon_check(const yoke_impl_runtime_t *runtime, const cha
 {
     if (code == YOKE_CNRT_SUCCESS)
         return YOKE_OK;
+    if (yoke_cambricon_entering != NULL)
+        name = yoke_cambricon_entering;
+    yoke_cambricon_entering = NULL;
     const char *text = NULL;
     if (runtime->cnrt.error_text != NULL)
         text = runtime->cnrt.error_text(code);

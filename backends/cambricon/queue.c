@@ -142,6 +142,20 @@ static yoke_status_t copy_peer(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
     return CHECK(queue, "cnrtMemcpyPeerAsync", code);
 }
 
+/* cnrt.h (6.x) on cnrtMemcpyAsync_V3: the direction "must be one of" HostToDev, DevToDev,
+ * DevToHost, PeerToPeer and NoDirection: there is no copy within the host in a queue. It
+ * is no enqueue then: what is in the queue must end first. */
+static yoke_status_t copy_in_host(yoke_impl_queue_t *queue, void *dst, const void *src,
+                                  uint64_t size)
+{
+    int code;
+    YOKE_CAMBRICON_CALL(queue->device, code,
+                        queue->device->runtime->cnrt.queue_sync(queue->queue));
+    if (code == YOKE_CNRT_SUCCESS)
+        memcpy(dst, src, size);
+    return CHECK(queue, "cnrtQueueSync", code);
+}
+
 yoke_status_t yoke_cambricon_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                   yoke_impl_span_t src, uint64_t size)
 {
@@ -149,6 +163,9 @@ yoke_status_t yoke_cambricon_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst
     if (!dst_host && !src_host &&
         dst.buffer->device->ordinal != src.buffer->device->ordinal)
         return copy_peer(queue, dst, src, size);
+    if (dst_host && src_host)
+        return copy_in_host(queue, dst.buffer->address + dst.offset,
+                            src.buffer->address + src.offset, size);
     int code;
     YOKE_CAMBRICON_ENQUEUE(queue->device, code,
                            queue->device->runtime->cnrt.copy_async(
@@ -166,6 +183,8 @@ yoke_status_t yoke_cambricon_write(yoke_impl_queue_t *queue, yoke_impl_span_t ds
         void *out;
     } from = {src};
     int code;
+    if (dst.buffer->host)
+        return copy_in_host(queue, dst.buffer->address + dst.offset, src, size);
     YOKE_CAMBRICON_ENQUEUE(queue->device, code,
                            queue->device->runtime->cnrt.copy_async(
                                dst.buffer->address + dst.offset, from.out, size,
@@ -177,6 +196,8 @@ yoke_status_t yoke_cambricon_read(yoke_impl_queue_t *queue, void *dst,
                                   yoke_impl_span_t src, uint64_t size)
 {
     int code;
+    if (src.buffer->host)
+        return copy_in_host(queue, dst, src.buffer->address + src.offset, size);
     YOKE_CAMBRICON_ENQUEUE(queue->device, code,
                            queue->device->runtime->cnrt.copy_async(
                                dst, src.buffer->address + src.offset, size, queue->queue,

@@ -14,6 +14,10 @@
 static void *watched;
 static uint64_t (*get_current)(void);
 static void (*set_current)(int ordinal);
+static bool first_may_stay;
+static uint64_t nothing; /* what get_current() gives where nothing is current */
+static uint64_t nothing; /* what get_current() gives when nothing is current */
+static bool keeps_first; /* the first call may leave its device current then */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char fault[160];
@@ -24,7 +28,7 @@ static char fault[160];
 static _Thread_local uint64_t before[8];
 static _Thread_local unsigned depth;
 
-bool yoke_cts_current_watch(const char *library)
+bool yoke_cts_current_watch(const char *library, bool may_keep_first)
 {
     if (library == NULL || library[0] == '\0')
         return false;
@@ -35,6 +39,11 @@ bool yoke_cts_current_watch(const char *library)
     *(void **)&set_current = dlsym(watched, "yoke_fake_set_current");
     if (get_current == NULL)
         yoke_cts_current_unwatch();
+    keeps_first = may_keep_first && set_current != NULL && get_current != NULL;
+    if (keeps_first) {
+        set_current(-1);
+        nothing = get_current();
+    }
     return get_current != NULL;
 }
 
@@ -86,6 +95,8 @@ void yoke_cts_leave(const char *function, const char *file, int line)
         return;
     depth--;
     if (depth >= sizeof before / sizeof before[0] || get_current() == before[depth])
+        return;
+    if (first_may_stay && before[depth] == nothing)
         return;
     const char *slash = strrchr(file, '/');
     pthread_mutex_lock(&lock);

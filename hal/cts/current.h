@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /* Look into the library that a device was opened by; false: it is no fake. */
-bool yoke_cts_current_watch(const char *library);
+/* may_keep_first: where nothing is current, a call may leave its device current. */
+bool yoke_cts_current_watch(const char *library, bool may_keep_first);
 void yoke_cts_current_unwatch(void);
 /* A symbol of the watched library, NULL for none. */
 void *yoke_cts_current_symbol(const char *name);

@@ -140,6 +140,12 @@ static void do_case(yoke_cts_t *t, const yoke_cts_case_t *row, bool watched)
     t->row = row;
     t->outcome = YOKE_CTS_PASS;
     t->reason[0] = '\0';
+    if (t->device == NULL) {
+        t->outcome = YOKE_CTS_FAIL;
+        yoke_snprintf(t->reason, sizeof t->reason,
+                      "the device was lost in an earlier case and does not open again");
+        return;
+    }
     const char *missing = expectation != NULL && expectation->unsupported
                               ? expectation->reason
                               : yoke_cts_context_missing(t, row, buffer);
@@ -181,6 +187,21 @@ static void give_result(const yoke_cts_t *t, size_t index, size_t count)
         t->options->on_result(t->options->context, &result);
 }
 
+/* A case that ruined its device must not fail all that follow: what they share is made
+ * anew. Where it does not come back, each of them says so. */
+static void renew_device(yoke_cts_t *t)
+{
+    if (t->outcome == YOKE_CTS_PASS || yoke_device_status(t->device) == YOKE_OK)
+        return;
+    yoke_cts_context_end(t);
+    yoke_device_t *device = NULL;
+    if (yoke_device_open(t->options->device, NULL, &device) == YOKE_OK) {
+        t->device = device;
+        t->info.struct_size = sizeof t->info;
+        (void)yoke_device_info(device, &t->info);
+    }
+}
+
 static void run_all(yoke_cts_t *t, size_t count, yoke_cts_summary_t *summary)
 {
     const yoke_cts_case_t *row;
@@ -194,6 +215,7 @@ static void run_all(yoke_cts_t *t, size_t count, yoke_cts_summary_t *summary)
         do_case(t, row, summary->watched);
         count_result(summary, t->outcome);
         give_result(t, index++, count);
+        renew_device(t);
     }
 }
 
@@ -248,7 +270,8 @@ yoke_status_t yoke_cts_run(const yoke_cts_options_t *options,
         yoke_snprintf(library, sizeof library, "%s", t->info.library);
         yoke_snprintf(summary.device, sizeof summary.device, "%s", t->info.name);
         yoke_snprintf(summary.version, sizeof summary.version, "%s", t->info.version);
-        summary.watched = yoke_cts_current_watch(library);
+        summary.watched =
+            yoke_cts_current_watch(library, yoke_cts_cannot_unset(t->backend) != NULL);
         yoke_cts_context_sink(t);
         run_all(t, count, &summary);
         yoke_cts_current_set(-1);
