@@ -42,10 +42,3 @@ const char *yoke_cts_cannot_unset(const char *backend)
                                             "docs/backends-ascend-cambricon.md"
                                           : NULL;
 }
-
-/* AscendCL has no call that leaves a thread without a context: aclrtSetCurrentContext()
- * refuses NULL (docs/backends-ascend-cambricon.md). */
-bool yoke_cts_first_current_stays(const char *backend)
-{
-    return strcmp(backend, "ascend") == 0;
-}
