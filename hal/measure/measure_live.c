@@ -171,9 +171,10 @@ static const char source[] =
     "    if (i < count)\n"
     "        a[i] = b[i] + 3.0f * c[i];\n"
     "}\n"
-    "YOKE_KERNEL void nothing(u32 unused)\n"
+    "YOKE_KERNEL void mark(YOKE_GLOBAL u32 *last, u32 number)\n"
     "{\n"
-    "    (void)unused;\n"
+    "    if (YOKE_GLOBAL_ID(0) == 0)\n"
+    "        last[0] = number;\n"
     "}\n";
 
 static bool compile(yoke_live_t *live, yoke_program_t **out_program)
@@ -247,30 +248,38 @@ static void measure_triad(yoke_live_t *live, yoke_program_t *program)
     free(data);
 }
 
-/* Launches of an empty kernel, back to back. */
+/* Launches of a kernel that leaves its number, back to back; the last one must be there.
+ */
 static void measure_launches(yoke_live_t *live, yoke_program_t *program)
 {
     static const char what[] = "kernel launches";
-    yoke_kernel_t *kernel = kernel_of(live, program, "nothing");
+    yoke_kernel_t *kernel = kernel_of(live, program, "mark");
+    yoke_buffer_t *last = buffer(live, what, YOKE_MEMORY_DEVICE, sizeof(uint32_t));
     yoke_timing_t timing = {0};
     const yoke_launch_t launch = {{1, 1, 1}, {1, 1, 1}};
-    uint32_t zero = 0;
-    bool fine = kernel != NULL;
+    uint32_t number = 0, found = 0;
+    bool fine = kernel != NULL && last != NULL;
     for (unsigned run = 0; fine && (run == 0 || yoke_timing_more(&timing, BUDGET));
          run++) {
         double begin = yoke_measure_now();
         for (int i = 0; fine && i < LAUNCHES; i++) {
-            yoke_argument_t argument = yoke_argument_value(&zero, sizeof zero);
+            number++;
+            yoke_argument_t arguments[2] = {yoke_argument_span(last, 0),
+                                            yoke_argument_value(&number, sizeof number)};
             fine = !yoke_live_failed(
                 live->fd, what, live->with,
-                yoke_kernel_launch(live->queue, kernel, &launch, &argument, 1));
+                yoke_kernel_launch(live->queue, kernel, &launch, arguments, 2));
         }
         fine = fine && sync(live, what);
         if (run > 0)
             yoke_timing_add(&timing, yoke_measure_now() - begin);
     }
-    if (fine)
+    fine = fine && get(live, what, &found, last, sizeof found);
+    if (fine && found != number)
+        yoke_measure_problem(live->fd, what, live->with, "the last one left no trace");
+    else if (fine)
         yoke_measure_put(live->fd, what, live->with, NULL, LAUNCHES, &timing, false);
+    yoke_buffer_destroy(last);
 }
 
 /* --- matrix products
