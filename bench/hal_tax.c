@@ -185,8 +185,8 @@ typedef int (*tax_loop_t)(tax_t *tax, tax_operation_t operation, unsigned long c
 /* Named by hal_tax.py. */
 int tax_timed(tax_loop_t loop, tax_t *tax, tax_operation_t operation,
               unsigned long count);
-__attribute__((noinline, noclone)) int
-tax_timed(tax_loop_t loop, tax_t *tax, tax_operation_t operation, unsigned long count)
+__attribute__((noinline)) int tax_timed(tax_loop_t loop, tax_t *tax,
+                                        tax_operation_t operation, unsigned long count)
 {
     int code = loop(tax, operation, count);
     __asm__ volatile("" ::: "memory"); /* no tail call: the return is what dumps */
