@@ -6,7 +6,7 @@
 set -euo pipefail
 test=$1 folder=$2
 mkdir -p "$folder"
-find_library() { find "$folder/venv" -name 'libintelocl.so*' -print -quit 2>/dev/null || true; }
+find_library() { find "$folder/venv" -name 'libintelocl.so' -print -quit 2>/dev/null || true; }
 library=$(find_library)
 if [[ -z $library ]]; then
     if ! { python3 -m venv "$folder/venv" &&
@@ -19,5 +19,4 @@ if [[ -z $library ]]; then
 fi
 [[ -n $library ]] || { echo "skipped: no libintelocl.so in intel-opencl-rt"; exit 77; }
 export OCL_ICD_VENDORS=$library YOKE_CACHE_DIR=$folder/cache
-export LD_LIBRARY_PATH=$(dirname "$library")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 exec "$test" opencl
