@@ -235,14 +235,16 @@ static void launch(yoke_device_t *device, yoke_queue_t *queue, yoke_kernel_t *ke
     yoke_buffer_destroy(y);
 }
 
-static void use_program(yoke_device_t *device, yoke_queue_t *queue)
+/* Without the cache, so that the vendor's compiler is called; Level Zero has none. */
+static void use_program(const char *backend, yoke_device_t *device, yoke_queue_t *queue)
 {
-    yoke_program_options_t options = {.struct_size = sizeof options,
-                                      .format = YOKE_PROGRAM_DIALECT,
-                                      .flags = YOKE_PROGRAM_NO_CACHE,
-                                      .data = source,
-                                      .size = sizeof source - 1,
-                                      .name = "add.c"};
+    yoke_program_options_t options = {
+        .struct_size = sizeof options,
+        .format = YOKE_PROGRAM_DIALECT,
+        .flags = strcmp(backend, "level_zero") == 0 ? 0 : YOKE_PROGRAM_NO_CACHE,
+        .data = source,
+        .size = sizeof source - 1,
+        .name = "add.c"};
     yoke_program_t *program = NULL;
     yoke_kernel_t *kernel = NULL;
     const void *binary = NULL;
@@ -337,7 +339,7 @@ static void use_device(const char *backend, yoke_device_t *device)
         use_peer(backend, device);
         use_host(device);
         if (has(YOKE_CAP_SOURCE))
-            use_program(device, queue);
+            use_program(backend, device, queue);
         use_operators(device, queue);
         if (has(YOKE_CAP_WRAP))
             use_adoption(backend, device, queue);
