@@ -51,9 +51,9 @@ static const yoke_option_t options[] = {
      .argument = "train",
      .help = "What the plan is for. Only train is planned in this version."},
     {.name = "for",
-     .argument = "RUNTIME",
-     .help = "Runtime whose rules the plan obeys. Only yoke (no restriction) in this "
-             "version."},
+     .argument = "yoke|megatron|flagscale|deepspeed|torch",
+     .help = "Runtime whose rules the plan keeps: megatron, flagscale, deepspeed, torch, "
+             "or yoke (no rules; the default). The plan says what they cost."},
     {.name = "micro-batch",
      .argument = "SAMPLES",
      .help = "Samples of one micro-batch. Default: searched.",
@@ -239,13 +239,11 @@ static int read_words(const yoke_args_t *args, yoke_plan_options_t *out)
     static const char *const shard[] = {"auto", "off", "on", NULL};
     static const char *const optimizer[] = {"adam", "sgd", "none", NULL};
     static const char *const tasks[] = {"train", NULL};
-    static const char *const runtimes[] = {"yoke", NULL};
-    int values[] = {YOKE_RECOMPUTE_AUTO, YOKE_AUTO, YOKE_OPTIMIZER_ADAM, 0, 0};
+    int values[] = {YOKE_RECOMPUTE_AUTO, YOKE_AUTO, YOKE_OPTIMIZER_ADAM, 0};
     int code = choice(args, "recompute", recompute, &values[0]);
     code = code ? code : choice(args, "shard-optimizer", shard, &values[1]);
     code = code ? code : choice(args, "optimizer", optimizer, &values[2]);
     code = code ? code : choice(args, "task", tasks, &values[3]);
-    code = code ? code : choice(args, "for", runtimes, &values[4]);
     out->recompute = (yoke_recompute_t)values[0];
     out->sharded_optimizer = (yoke_choice3_t)values[1];
     out->optimizer = (yoke_optimizer_t)values[2];
@@ -268,6 +266,7 @@ static int read_options(const yoke_args_t *args, yoke_plan_options_t *out, lists
     out->max_shapes = (unsigned)shapes;
     out->split = yoke_args_value(args, "split");
     out->nodes = yoke_args_value(args, "nodes");
+    out->runtime = yoke_args_value(args, "for");
     const char *dtype = yoke_args_value(args, "dtype");
     if (dtype != NULL &&
         (!yoke_dtype_parse(dtype, &out->dtype) || out->dtype == YOKE_INT8))
