@@ -354,6 +354,11 @@ static void read_text(reader_t *reader, words_t *words, word_t *word, bool quote
 
 static void read_quoted(reader_t *reader, words_t *words, word_t *word, bool split)
 {
+    if (reader->end - reader->at >= 4 &&
+        (memcmp(reader->at, "\"$@\"", 4) == 0 || memcmp(reader->at, "\"$*\"", 4) == 0)) {
+        reader->at += 4; /* arguments of the script: none are known */
+        return;
+    }
     const char quote = *reader->at++;
     word->present = true;
     while (reader->at < reader->end && *reader->at != quote) {
@@ -550,6 +555,12 @@ static void read_command(reader_t *reader)
             continue;
         }
         read_word(reader, &words, &word);
+        const char *text = yoke_text_get(&word.text);
+        if (reader->at < reader->end && strchr("<>", *reader->at) != NULL &&
+            strspn(text, "0123456789") == strlen(text)) { /* "2>&1" */
+            yoke_text_free(&word.text);
+            continue;
+        }
         push(reader, &words, &word);
         if (words.list.count == 1 && is_keyword(words.list.items[0])) {
             words_free(&words);
