@@ -171,6 +171,8 @@ static yoke_status_t read_layout(run_t *run, const char *layout)
                            layer == 0 ? "the first stage is empty"
                                       : "more stages than pipeline ranks: "
                                         "interleaved runs are not predicted");
+            if (stage > 0 && run->last[stage - 1] + 1u == layer)
+                return bad(run, option, "stage %llu is empty", (unsigned long long)stage);
             run->last[stage++] = (unsigned)layer - 1;
             continue;
         }

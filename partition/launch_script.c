@@ -16,6 +16,7 @@
 typedef struct variable {
     char *name;
     yoke_strings_t words; /* one, but for an array */
+    unsigned *lines;      /* where each stands */
     bool array;
 } variable_t;
 
@@ -40,6 +41,7 @@ typedef struct reader {
 typedef struct word {
     yoke_text_t text;
     bool present;
+    unsigned line; /* of a variable's word; 0: where the reader is */
 } word_t;
 
 static void fail(reader_t *reader, const char *what)
@@ -70,13 +72,14 @@ static void push(reader_t *reader, words_t *words, word_t *word)
             reader->status = yoke_fail_memory();
         if (grown != NULL) {
             words->lines = grown;
-            grown[words->list.count] = reader->line;
+            grown[words->list.count] = word->line != 0 ? word->line : reader->line;
         }
         if (reader->status == YOKE_OK)
             reader->status = yoke_strings_add(&words->list, yoke_text_get(&word->text));
     }
     yoke_text_free(&word->text);
     word->present = false;
+    word->line = 0;
 }
 
 static void add(reader_t *reader, word_t *word, const char *bytes, size_t size)
@@ -116,10 +119,13 @@ static size_t name_size(const char *at, const char *end)
 static void add_split(reader_t *reader, words_t *words, word_t *word, const char *text)
 {
     for (; *text != '\0'; text++)
-        if (isspace((unsigned char)*text) && words != NULL)
+        if (isspace((unsigned char)*text) && words != NULL) {
+            const unsigned line = word->line;
             push(reader, words, word);
-        else
+            word->line = line;
+        } else {
             add(reader, word, text, 1);
+        }
 }
 
 static void add_variable(reader_t *reader, words_t *words, word_t *word,
@@ -132,6 +138,7 @@ static void add_variable(reader_t *reader, words_t *words, word_t *word,
             push(reader, words, word);
         else if (i > 0)
             add(reader, word, " ", 1);
+        word->line = variable->lines[i];
         if (quoted || variable->array)
             add(reader, word, text, strlen(text));
         else
@@ -458,6 +465,52 @@ static void read_array(reader_t *reader, words_t *words)
         reader->at++;
 }
 
+/* A variable's words, with their lines. */
+static void append_words(reader_t *reader, variable_t *variable, const words_t *more)
+{
+    size_t count = variable->words.count + more->list.count;
+    unsigned *grown = realloc(variable->lines, (count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        reader->status = yoke_fail_memory();
+        return;
+    }
+    variable->lines = grown;
+    for (size_t i = 0; i < more->list.count && reader->status == YOKE_OK; i++) {
+        grown[variable->words.count] = more->lines[i];
+        reader->status = yoke_strings_add(&variable->words, more->list.items[i]);
+    }
+    if (count > MOST_WORDS)
+        fail(reader, "more words than a launch script has");
+}
+
+/* "+=" on a string. */
+static void append_text(reader_t *reader, variable_t *variable, const char *text)
+{
+    char *joined = yoke_format("%s%s", variable->words.items[0], text);
+    reader->bytes += strlen(text) + strlen(variable->words.items[0]);
+    if (joined == NULL) {
+        reader->status = yoke_fail_memory();
+        return;
+    }
+    free(variable->words.items[0]);
+    variable->words.items[0] = joined;
+    if (reader->bytes > MOST_BYTES)
+        fail(reader, "its variables expand to more than 1 MiB");
+}
+
+static void assign(reader_t *reader, variable_t *variable, const words_t *value,
+                   bool array, bool more)
+{
+    if (more && !array && variable->words.count == 1 && value->list.count == 1) {
+        append_text(reader, variable, value->list.items[0]);
+        return;
+    }
+    if (!more)
+        yoke_strings_free(&variable->words);
+    variable->array = array;
+    append_words(reader, variable, value);
+}
+
 /* NAME=value, NAME+=value, NAME=( ... ); false: no assignment stands here. */
 static bool read_assignment(reader_t *reader)
 {
@@ -475,29 +528,14 @@ static bool read_assignment(reader_t *reader)
         read_array(reader, &value);
     } else {
         word.present = true;
+        word.line = reader->line;
         read_word(reader, NULL, &word);
         push(reader, &value, &word);
     }
     variable_t *variable =
         reader->status == YOKE_OK ? set_variable(reader, name, size) : NULL;
-    if (variable != NULL && more && !array && variable->words.count == 1 &&
-        value.list.count == 1) {
-        char *joined = yoke_format("%s%s", variable->words.items[0], value.list.items[0]);
-        free(value.list.items[0]);
-        value.list.items[0] = joined;
-        reader->status = joined != NULL ? reader->status : yoke_fail_memory();
-    } else if (variable != NULL && more) {
-        for (size_t i = 0; i < value.list.count && reader->status == YOKE_OK; i++)
-            reader->status = yoke_strings_add(&variable->words, value.list.items[i]);
-        words_free(&value);
-        return true;
-    }
-    if (variable != NULL && reader->status == YOKE_OK) {
-        yoke_strings_free(&variable->words);
-        variable->words = value.list;
-        variable->array = array;
-        memset(&value.list, 0, sizeof value.list);
-    }
+    if (variable != NULL)
+        assign(reader, variable, &value, array, more);
     words_free(&value);
     return true;
 }
@@ -628,6 +666,7 @@ yoke_status_t yoke_launch_parse(const char *name, const char *data, size_t size,
         reader.status == YOKE_OK ? take(&reader, out_launch) : reader.status;
     for (size_t i = 0; i < reader.variable_count; i++) {
         free(reader.variables[i].name);
+        free(reader.variables[i].lines);
         yoke_strings_free(&reader.variables[i].words);
     }
     free(reader.variables);

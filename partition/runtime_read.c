@@ -259,8 +259,8 @@ yoke_status_t yoke_runtime_find(const char *name, const yoke_runtime_t **out_run
         }
         yoke_text_printf(&list, ", %s", runtimes[i].name);
     }
-    status = yoke_fail(YOKE_ERR_USAGE, "no runtime '%s': known are yoke (no rules)%s",
-                       name, yoke_text_get(&list));
+    status = yoke_fail(YOKE_ERR_USAGE, "--for %s: expected yoke (no rules)%s", name,
+                       yoke_text_get(&list));
     yoke_text_free(&list);
     return status;
 }

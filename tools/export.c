@@ -62,8 +62,8 @@ const yoke_command_t yoke_export_command = {
         "    yoke export plan.json --to megatron --base run.sh --out job\n"
         "    a Megatron-LM job with your data and tokenizer arguments\n"
         "yoke export plan.json --to slurm --out job \\\n"
-        "    --partition type:H100-SXM5-80GB=new "
-        "--partition type:A100-SXM4-80GB=old\n"
+        "    --partition type:H100-SXM5-80GB=new \\\n"
+        "    --partition type:A100-SXM4-80GB=old\n"
         "    a heterogeneous Slurm job for a program of your own\n",
     .options = options,
     .run = run,
