@@ -275,7 +275,7 @@ static void read_quoted(yoke_launch_reader_t *reader, yoke_launch_words_t *words
 
 bool yoke_launch_ends_word(char c)
 {
-    return isspace((unsigned char)c) || strchr(";&|()<>", c) != NULL;
+    return strchr(" \t\r\n;&|()<>", c) != NULL;
 }
 
 /* A word; `words` NULL: an assignment's value, which is not split. */
