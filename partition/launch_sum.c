@@ -42,10 +42,12 @@ static int64_t sum_atom(sum_t *sum)
         size > 0 ? yoke_launch_find(sum->reader, sum->at, size) : NULL;
     while (sum->at + digits < sum->end && isdigit((unsigned char)sum->at[digits]))
         digits++;
-    const char *text = variable != NULL && variable->words.count == 1
-                           ? variable->words.items[0]
-                           : sum->at;
-    size_t length = variable != NULL ? strlen(text) : digits;
+    const char *text = sum->at;
+    size_t length = digits;
+    if (variable != NULL && variable->words.count == 1) {
+        text = variable->words.items[0];
+        length = strlen(text);
+    }
     sum->unknown = sum->unknown || !yoke_parse_u64(text, length, 0, 1u << 30, &value);
     sum->at += size > 0 ? size : digits;
     return (int64_t)value;
