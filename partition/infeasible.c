@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "partition/runtime.h"
 
 #define LEAST_SEQUENCE 128
 
@@ -40,8 +41,7 @@ static bool search_finds(const yoke_problem_t *problem)
     yoke_cost_cache_t *cache = yoke_cost_cache_new(problem);
     yoke_search_result_t *result = calloc(1, sizeof *result);
     bool found = cache != NULL && result != NULL &&
-                 yoke_search(problem, cache, YOKE_ALL_CLASSES, result) == YOKE_OK &&
-                 result->found;
+                 yoke_search_all(problem, cache, result) == YOKE_OK && result->found;
     free(result);
     yoke_cost_cache_free(cache);
     return found;
@@ -55,6 +55,8 @@ static bool feasible_with(const yoke_problem_t *problem,
     yoke_problem_t trial = *problem;
     trial.options = *options;
     trial.options.effort = 1;
+    if (options->runtime == NULL)
+        trial.runtime = NULL;
     if (options->memory == problem->options.memory)
         return search_finds(&trial);
     yoke_problem_t *other = NULL; /* the limits of the classes change */
@@ -119,6 +121,7 @@ enum restriction {
     SPLIT,
     DEGREE,
     TYPE_DEGREES,
+    RUNTIME,
     RESTRICTIONS
 };
 
@@ -147,7 +150,7 @@ static bool loosen(enum restriction which, change_t *change)
         add_words(&change->with, "--shard-optimizer auto");
         return true;
     case SHAPES:
-        if (options->max_shapes >= 2)
+        if (options->max_shapes >= 2 || options->runtime != NULL)
             return false;
         options->max_shapes = 2;
         add_words(&change->with, "--shapes 2");
@@ -187,6 +190,13 @@ static bool loosen(enum restriction which, change_t *change)
             return false;
         options->fix = NULL;
         add_words(&change->without, "--fix type:...:tp");
+        return true;
+    case RUNTIME:
+        if (options->runtime == NULL)
+            return false;
+        add_words(&change->without, "--for");
+        options->runtime = NULL;
+        options->max_shapes = 2;
         return true;
     case RESTRICTIONS:
         break;
@@ -406,6 +416,28 @@ static void add_more_devices(const yoke_problem_t *problem, yoke_text_t *text)
                             "take a smaller model");
 }
 
+/* The one rule of the runtime without which there is a plan. */
+static void add_rule(const yoke_problem_t *problem, yoke_text_t *text)
+{
+    for (size_t i = 0; problem->runtime != NULL && i < YOKE_RULE_COUNT; i++) {
+        yoke_runtime_t fewer = *problem->runtime;
+        yoke_problem_t trial = *problem;
+        if (fewer.because[i] == NULL)
+            continue;
+        fewer.because[i] = NULL;
+        trial.runtime = &fewer;
+        trial.options.effort = 1;
+        if (i == YOKE_RULE_EQUAL_PIPELINES)
+            trial.options.max_shapes = 2;
+        if (!search_finds(&trial))
+            continue;
+        yoke_text_printf(
+            text, "; the rule of %s that binds is %s: %s", problem->runtime->title,
+            yoke_runtime_rule_name((yoke_runtime_rule_t)i), problem->runtime->because[i]);
+        return;
+    }
+}
+
 yoke_status_t yoke_infeasible_explain(const yoke_problem_t *problem,
                                       const yoke_search_result_t *result)
 {
@@ -416,6 +448,7 @@ yoke_status_t yoke_infeasible_explain(const yoke_problem_t *problem,
         add_memory(problem, result, &text);
     else
         add_restriction(problem, &text);
+    add_rule(problem, &text);
     if (nearest_change(problem, &change))
         add_change(&change, &text);
     else

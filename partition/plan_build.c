@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "partition/explain.h"
 #include "partition/plan_digest.h"
+#include "partition/runtime.h"
 
 #define TRY(step)                                                                        \
     do {                                                                                 \
@@ -176,38 +177,17 @@ static yoke_status_t add_job(const builder_t *build)
     return YOKE_OK;
 }
 
-/* One degree and one micro-batch on every stage, and all pipelines equal: what a launcher
- * with one set of numbers for all ranks can be told. */
-static bool is_uniform(const yoke_layout_t *layout)
-{
-    const yoke_pipeline_t *first = &layout->pipelines[0];
-    const yoke_replica_t *model = &first->stages[0].replicas[0];
-    for (unsigned p = 0; p < layout->pipeline_count; p++) {
-        const yoke_pipeline_t *pipeline = &layout->pipelines[p];
-        if (pipeline->stage_count != first->stage_count ||
-            pipeline->micro_batches != first->micro_batches)
-            return false;
-        for (unsigned s = 0; s < pipeline->stage_count; s++) {
-            const yoke_stage_t *stage = &pipeline->stages[s];
-            if (stage->replica_count != first->stages[0].replica_count ||
-                stage->first != first->stages[s].first ||
-                stage->last != first->stages[s].last ||
-                stage->recompute != first->stages[0].recompute)
-                return false;
-            for (unsigned r = 0; r < stage->replica_count; r++)
-                if (stage->replicas[r].tp != model->tp ||
-                    stage->replicas[r].micro_batch != model->micro_batch)
-                    return false;
-        }
-    }
-    return true;
-}
-
+/* The same check that `plan --for` and `export` use. */
 static yoke_status_t add_runtimes(const builder_t *build)
 {
+    const yoke_runtime_t *runtimes = NULL;
+    size_t count = 0;
     TRY(yoke_plan_add_runnable(build->plan, "yoke"));
-    if (is_uniform(build->layout))
-        return yoke_plan_add_runnable(build->plan, "megatron");
+    TRY(yoke_runtimes_get(&runtimes, &count));
+    for (size_t i = 0; i < count; i++)
+        if (yoke_runtime_allows(&runtimes[i], build->problem, build->layout, NULL, 0,
+                                NULL))
+            TRY(yoke_plan_add_runnable(build->plan, runtimes[i].name));
     return YOKE_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "partition/certificate.h"
 #include "partition/infeasible.h"
+#include "partition/runtime.h"
 
 typedef struct rival {
     char *kind;
@@ -27,6 +28,9 @@ typedef struct session {
     yoke_search_result_t *best;
     rival_t *rivals;
     size_t rival_count;
+    yoke_search_result_t *open; /* without the runtime's rules; NULL: none were asked */
+    char open_why[256];         /* which rule it breaks */
+    unsigned asked_shapes;      /* options.max_shapes before the runtime's rules */
 } session_t;
 
 static bool first_of_type(const yoke_problem_t *problem, size_t index)
@@ -154,8 +158,85 @@ static yoke_status_t run_rivals(session_t *session)
     return status;
 }
 
+/* Where the best plan without the rules keeps them, it is the plan. */
+static yoke_status_t weigh_open(session_t *session, bool *out_kept)
+{
+    const yoke_problem_t *problem = session->problem;
+    yoke_placement_t placement;
+    yoke_runtime_rule_t rule = YOKE_RULE_COUNT;
+    yoke_status_t status = yoke_placement_init(problem, &placement);
+    if (status != YOKE_OK)
+        return status;
+    char why[160] = "cannot be placed";
+    *out_kept = yoke_place(problem, &session->open->best, &placement) &&
+                yoke_runtime_allows(problem->runtime, problem, &placement.layout, why,
+                                    sizeof why, &rule);
+    if (rule < YOKE_RULE_COUNT)
+        yoke_snprintf(session->open_why, sizeof session->open_why, "breaks %s: %s",
+                      yoke_runtime_rule_name(rule), why);
+    else
+        yoke_snprintf(session->open_why, sizeof session->open_why, "%s", why);
+    yoke_placement_free(&placement);
+    return YOKE_OK;
+}
+
+/* What do the rules of the runtime cost? The same search without them. */
+static yoke_status_t run_open(session_t *session)
+{
+    session_t open = {.model = session->model, .inventory = session->inventory};
+    yoke_plan_options_t options = session->problem->options;
+    bool kept = false;
+    options.runtime = NULL;
+    options.max_shapes = session->asked_shapes;
+    session->open = open.best = calloc(1, sizeof *open.best);
+    yoke_status_t status =
+        open.best != NULL
+            ? yoke_problem_new(open.model, open.inventory, &options, &open.problem)
+            : yoke_fail_memory();
+    if (status == YOKE_OK && (open.cache = yoke_cost_cache_new(open.problem)) == NULL)
+        status = yoke_fail_memory();
+    if (status == YOKE_OK)
+        status = yoke_search_all(open.problem, open.cache, open.best);
+    if (status == YOKE_OK)
+        status = run_rivals(&open);
+    if (status == YOKE_OK && open.best->found)
+        status = weigh_open(session, &kept);
+    if (status == YOKE_OK && open.best->found && kept &&
+        open.best->time < session->best->time) {
+        session->best->best = open.best->best;
+        session->best->time = open.best->time;
+    }
+    for (size_t i = 0; i < open.rival_count; i++)
+        free(open.rivals[i].kind);
+    free(open.rivals);
+    yoke_cost_cache_free(open.cache);
+    yoke_problem_free(open.problem);
+    return status;
+}
+
+static yoke_status_t add_open(const session_t *session, yoke_plan_t *plan)
+{
+    const yoke_search_result_t *open = session->open;
+    if (open == NULL || !open->found)
+        return YOKE_OK;
+    char *kind = yoke_format("without the rules of %s", session->problem->runtime->title);
+    double gain = session->best->time / open->time - 1.0;
+    char *why = gain > 1e-9 ? yoke_format("%s; the rules cost %.1f %%", session->open_why,
+                                          gain * 100)
+                            : yoke_strdup("is no faster: the rules cost nothing");
+    yoke_status_t status = kind != NULL && why != NULL ? YOKE_OK : yoke_fail_memory();
+    if (status == YOKE_OK)
+        status = yoke_plan_add_alternative(plan, kind, true, open->time, why);
+    free(kind);
+    free(why);
+    return status;
+}
+
 static yoke_status_t add_alternatives(const session_t *session, yoke_plan_t *plan)
 {
+    yoke_status_t added = add_open(session, plan);
+    if (added != YOKE_OK)
+        return added;
     for (size_t i = 0; i < session->rival_count; i++) {
         const rival_t *rival = &session->rivals[i];
         char why[128];
@@ -241,10 +322,11 @@ static yoke_status_t run(session_t *session, yoke_plan_t **out_plan)
     if (status == YOKE_OK)
         status = check_degrees(session->problem);
     if (status == YOKE_OK)
-        status = yoke_search(session->problem, session->cache, YOKE_ALL_CLASSES,
-                             session->best);
+        status = yoke_search_all(session->problem, session->cache, session->best);
     if (status == YOKE_OK)
         status = run_rivals(session);
+    if (status == YOKE_OK && session->best->found && session->problem->runtime != NULL)
+        status = run_open(session);
     if (status == YOKE_OK && !session->best->found)
         status = yoke_infeasible_explain(session->problem, session->best);
     if (status == YOKE_OK)
@@ -303,7 +385,8 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
             "yoke_plan_options_t.memory_fraction is %g: it must be above 0 and "
             "at most 1",
             options->memory_fraction);
-    session_t session = {.model = model, .inventory = inventory};
+    session_t session = {
+        .model = model, .inventory = inventory, .asked_shapes = options->max_shapes};
     yoke_status_t status = yoke_problem_new(model, inventory, options, &session.problem);
     if (status != YOKE_OK)
         return status;
@@ -317,6 +400,7 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
         free(session.rivals[i].kind);
     free(session.rivals);
     free(session.best);
+    free(session.open);
     yoke_cost_cache_free(session.cache);
     yoke_problem_free(session.problem);
     return status;

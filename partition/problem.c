@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "partition/runtime.h"
 
 #define DEFAULT_GLOBAL_BATCH 512
 #define DEFAULT_SEQUENCE 4096
@@ -356,6 +357,30 @@ static void builder_free(yoke_problem_builder_t *builder)
     yoke_strings_free(&builder->asked);
 }
 
+static yoke_status_t take_runtime(yoke_problem_t *problem)
+{
+    yoke_plan_options_t *options = &problem->options;
+    char why[160];
+    yoke_status_t status = yoke_runtime_find(options->runtime, &problem->runtime);
+    if (status != YOKE_OK || problem->runtime == NULL)
+        return status;
+    if (!yoke_runtime_takes_job(problem->runtime, options, why, sizeof why))
+        return yoke_fail(YOKE_ERR_NO,
+                         "no feasible plan: %s; take another --dtype or "
+                         "--optimizer, or plan without --for",
+                         why);
+    if (options->recompute != YOKE_RECOMPUTE_AUTO &&
+        !problem->runtime->recompute[options->recompute])
+        return yoke_fail(YOKE_ERR_NO,
+                         "no feasible plan: %s cannot recompute %s; leave "
+                         "--recompute out, or plan without --for",
+                         problem->runtime->title,
+                         yoke_recompute_name(options->recompute));
+    if (yoke_runtime_has(problem->runtime, YOKE_RULE_EQUAL_PIPELINES))
+        options->max_shapes = 1;
+    return YOKE_OK;
+}
+
 yoke_status_t yoke_problem_new(const yoke_model_t *model,
                                const yoke_inventory_t *inventory,
                                const yoke_plan_options_t *options,
@@ -369,7 +394,9 @@ yoke_status_t yoke_problem_new(const yoke_model_t *model,
     problem->inventory = inventory;
     problem->options = *options;
     fill_defaults(&problem->options);
-    yoke_status_t status = yoke_constants_get(&problem->constants);
+    yoke_status_t status = take_runtime(problem);
+    if (status == YOKE_OK)
+        status = yoke_constants_get(&problem->constants);
     if (status == YOKE_OK)
         status = expand_hosts(&builder);
     if (status == YOKE_OK)

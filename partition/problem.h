@@ -9,6 +9,8 @@
 
 #include "costmodel/cost.h"
 
+struct yoke_runtime;
+
 typedef struct yoke_class {
     const yoke_inventory_device_t *device; /* an example */
     const char *type;                      /* catalog name, else the device's name */
@@ -53,6 +55,7 @@ typedef struct yoke_problem {
     size_t unused_count;
     char **notes;
     size_t note_count;
+    const struct yoke_runtime *runtime; /* rules that a plan keeps; NULL: none */
 } yoke_problem_t;
 
 yoke_status_t yoke_problem_new(const yoke_model_t *model,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "partition/runtime.h"
 #include "partition/search_state.h"
 #include "partition/split.h"
 
@@ -73,9 +74,35 @@ static void remember_miss(yoke_search_t *search)
     result->miss_limit = memory->limit;
 }
 
-void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *candidate)
+/*
+ * A runtime without stages for the embedding or the head alone: the neighbour gives one
+ * of its decoder layers, where it has two.
+ */
+static void mend_ends(const yoke_model_t *model, yoke_shape_t *shape)
+{
+    for (unsigned s = 1; s < shape->stages; s++) {
+        uint16_t first = (uint16_t)(s > 1 ? shape->last[s - 2] + 1u : 0);
+        bool lonely = model->layers[shape->last[s]].kind == YOKE_LAYER_HEAD &&
+                      shape->last[s - 1] + 1u == shape->last[s];
+        if (lonely && shape->last[s - 1] > first)
+            shape->last[s - 1]--;
+    }
+    if (shape->stages > 1 && shape->last[0] == 0 &&
+        model->layers[0].kind == YOKE_LAYER_EMBEDDING && shape->last[1] > 1)
+        shape->last[0] = 1;
+}
+
+void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *given)
 {
     bool placed = false;
+    yoke_candidate_t mended;
+    const yoke_candidate_t *candidate = given;
+    if (yoke_runtime_has(search->problem->runtime, YOKE_RULE_DECODERS_IN_EVERY_STAGE)) {
+        mended = *given;
+        candidate = &mended;
+        for (unsigned g = 0; g < mended.shape_count; g++)
+            mend_ends(search->problem->model, &mended.shapes[g]);
+    }
     yoke_status_t status =
         yoke_candidate_evaluate(search->problem, search->cache, candidate,
                                 &search->placement, &search->evaluation, &placed);
@@ -84,6 +111,10 @@ void yoke_search_try(yoke_search_t *search, const yoke_candidate_t *candidate)
         return;
     }
     if (!placed)
+        return;
+    if (search->problem->runtime != NULL &&
+        !yoke_runtime_allows(search->problem->runtime, search->problem,
+                             &search->placement.layout, NULL, 0, NULL))
         return;
     yoke_search_result_t *result = search->result;
     result->evaluated++;
@@ -128,7 +159,38 @@ typedef struct vectors {
     unsigned degrees[YOKE_MAX_CLASSES][MAX_DEGREES];
     size_t counts[YOKE_MAX_CLASSES];
     size_t total;
+    /* A runtime with one degree for all: the degrees of any class, ascending. */
+    bool uniform;
+    unsigned common[MAX_DEGREES];
 } vectors_t;
+
+/* One vector a degree: classes that cannot run it are left out. */
+static void make_uniform(const yoke_problem_t *problem, vectors_t *vectors)
+{
+    vectors->uniform = true;
+    vectors->total = 0;
+    for (unsigned last = 0; vectors->total < MAX_DEGREES;) {
+        unsigned next = UINT32_MAX;
+        for (unsigned c = 0; c < problem->class_count; c++)
+            for (size_t d = 0; d < vectors->counts[c]; d++)
+                if (vectors->degrees[c][d] > last && vectors->degrees[c][d] < next)
+                    next = vectors->degrees[c][d];
+        if (next == UINT32_MAX)
+            return;
+        vectors->common[vectors->total++] = last = next;
+    }
+}
+
+static void get_uniform(const yoke_problem_t *problem, const vectors_t *vectors,
+                        size_t index, unsigned *out_tp)
+{
+    for (unsigned c = 0; c < problem->class_count; c++) {
+        out_tp[c] = 0;
+        for (size_t d = 0; d < vectors->counts[c]; d++)
+            if (vectors->degrees[c][d] == vectors->common[index])
+                out_tp[c] = vectors->common[index];
+    }
+}
 
 static void list_vectors(const yoke_problem_t *problem, uint64_t classes, vectors_t *out)
 {
@@ -143,12 +205,18 @@ static void list_vectors(const yoke_problem_t *problem, uint64_t classes, vector
         }
         out->total = out->total > MAX_VECTORS ? out->total : out->total * out->counts[c];
     }
+    if (yoke_runtime_has(problem->runtime, YOKE_RULE_EQUAL_TENSOR_DEGREE))
+        make_uniform(problem, out);
 }
 
 /* Vector number `index`; with too many combinations every class takes the same step. */
 static void get_vector(const yoke_problem_t *problem, const vectors_t *vectors,
                        size_t index, unsigned *out_tp)
 {
+    if (vectors->uniform) {
+        get_uniform(problem, vectors, index, out_tp);
+        return;
+    }
     for (unsigned c = 0; c < problem->class_count; c++) {
         size_t count = vectors->counts[c];
         size_t step = vectors->total <= MAX_VECTORS ? index % count
@@ -165,14 +233,15 @@ static size_t vector_count(const vectors_t *vectors)
 
 static size_t list_recompute(const yoke_problem_t *problem, yoke_recompute_t out[3])
 {
+    size_t count = 0;
     if (problem->options.recompute != YOKE_RECOMPUTE_AUTO) {
         out[0] = problem->options.recompute;
         return 1;
     }
-    out[0] = YOKE_RECOMPUTE_NONE;
-    out[1] = YOKE_RECOMPUTE_SELECTIVE;
-    out[2] = YOKE_RECOMPUTE_FULL;
-    return 3;
+    for (unsigned r = YOKE_RECOMPUTE_NONE; r < YOKE_RECOMPUTE_AUTO; r++)
+        if (problem->runtime == NULL || problem->runtime->recompute[r])
+            out[count++] = (yoke_recompute_t)r;
+    return count;
 }
 
 static unsigned max_replicas_of(const yoke_search_t *search, const yoke_sheet_t *sheet)

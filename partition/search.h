@@ -31,6 +31,10 @@ typedef struct yoke_search_result {
 yoke_status_t yoke_search(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
                           uint64_t classes, yoke_search_result_t *out_result);
 
+/* The same on every set of classes that the problem's runtime lets stand together. */
+yoke_status_t yoke_search_all(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
+                              yoke_search_result_t *out_result);
+
 /* The best even split: all devices alike, one degree, layers cut evenly, every device
  * used. */
 yoke_status_t yoke_search_even(const yoke_problem_t *problem, yoke_cost_cache_t *cache,

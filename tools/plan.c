@@ -10,6 +10,7 @@
 #include "partition/document.h"
 #include "partition/plan_print.h"
 #include "tools/inputs.h"
+#include "tools/plan_baseline.h"
 #include "tools/plan_next.h"
 
 static int run(int argc, char **argv);
@@ -51,9 +52,22 @@ static const yoke_option_t options[] = {
      .argument = "train",
      .help = "What the plan is for. Only train is planned in this version."},
     {.name = "for",
-     .argument = "RUNTIME",
-     .help = "Runtime whose rules the plan obeys. Only yoke (no restriction) in this "
-             "version."},
+     .argument = "yoke|megatron|flagscale|deepspeed|torch",
+     .help = "Runtime whose rules the plan keeps: megatron, flagscale, deepspeed, torch, "
+             "or yoke (no rules; the default). The plan says what they cost."},
+    {.name = "baseline",
+     .argument = "SCRIPT|PLAN",
+     .help =
+         "Your present run, to stand beside the plan with its predicted time: a plan "
+         "document, or a launch script of Megatron-LM, which is read and never run. "
+         "Batch, sequence, data type and optimizer are taken from it where not given."},
+    {.name = "from",
+     .argument = "megatron",
+     .help = "Form of the script of --baseline. Default: by its content."},
+    {.name = "baseline-log",
+     .argument = "FILE",
+     .help = "Its training log: the measured time of a step stands beside the predicted "
+             "one."},
     {.name = "micro-batch",
      .argument = "SAMPLES",
      .help = "Samples of one micro-batch. Default: searched.",
@@ -239,13 +253,13 @@ static int read_words(const yoke_args_t *args, yoke_plan_options_t *out)
     static const char *const shard[] = {"auto", "off", "on", NULL};
     static const char *const optimizer[] = {"adam", "sgd", "none", NULL};
     static const char *const tasks[] = {"train", NULL};
-    static const char *const runtimes[] = {"yoke", NULL};
+    static const char *const forms[] = {"megatron", NULL};
     int values[] = {YOKE_RECOMPUTE_AUTO, YOKE_AUTO, YOKE_OPTIMIZER_ADAM, 0, 0};
     int code = choice(args, "recompute", recompute, &values[0]);
     code = code ? code : choice(args, "shard-optimizer", shard, &values[1]);
     code = code ? code : choice(args, "optimizer", optimizer, &values[2]);
     code = code ? code : choice(args, "task", tasks, &values[3]);
-    code = code ? code : choice(args, "for", runtimes, &values[4]);
+    code = code ? code : choice(args, "from", forms, &values[4]);
     out->recompute = (yoke_recompute_t)values[0];
     out->sharded_optimizer = (yoke_choice3_t)values[1];
     out->optimizer = (yoke_optimizer_t)values[2];
@@ -268,6 +282,7 @@ static int read_options(const yoke_args_t *args, yoke_plan_options_t *out, lists
     out->max_shapes = (unsigned)shapes;
     out->split = yoke_args_value(args, "split");
     out->nodes = yoke_args_value(args, "nodes");
+    out->runtime = yoke_args_value(args, "for");
     const char *dtype = yoke_args_value(args, "dtype");
     if (dtype != NULL &&
         (!yoke_dtype_parse(dtype, &out->dtype) || out->dtype == YOKE_INT8))
@@ -298,6 +313,30 @@ static char *command_text(int argc, char **argv)
     return copy;
 }
 
+/* What was asked to stand beside the plan, in full: the table has no room for it. */
+static void print_compared(const yoke_plan_t *plan, yoke_text_t *text)
+{
+    bool first = true;
+    for (size_t i = 0; i < plan->alternative_count; i++) {
+        const yoke_plan_alternative_t *other = &plan->alternatives[i];
+        char time[32];
+        if (strncmp(other->kind, "without the rules", 17) != 0 &&
+            strncmp(other->kind, "present run", 11) != 0)
+            continue;
+        if (first)
+            yoke_print_heading("Compared", text);
+        first = false;
+        char *line = yoke_format(
+            "%s: %s; %s", other->kind,
+            other->feasible ? yoke_show_seconds(other->iteration_time, time) : "no",
+            other->why);
+        if (line != NULL)
+            yoke_print_paragraph(line, yoke_terminal_width(), 2, text);
+        text->failed = text->failed || line == NULL;
+        free(line);
+    }
+}
+
 static yoke_status_t write_plan(const yoke_args_t *args, const yoke_plan_t *plan,
                                 const yoke_model_t *model)
 {
@@ -316,6 +355,7 @@ static yoke_status_t write_plan(const yoke_args_t *args, const yoke_plan_t *plan
         return status;
     yoke_text_t text = {0};
     status = yoke_plan_print(plan, model, yoke_terminal_width(), &text);
+    print_compared(plan, &text);
     yoke_print_next(args, yoke_terminal_width(), &text);
     if (status == YOKE_OK)
         status = yoke_write_output("-", yoke_text_get(&text));
@@ -324,8 +364,10 @@ static yoke_status_t write_plan(const yoke_args_t *args, const yoke_plan_t *plan
 }
 
 static yoke_status_t plan_and_write(const yoke_args_t *args,
-                                    const yoke_plan_options_t *options_)
+                                    const yoke_plan_options_t *wanted)
 {
+    yoke_plan_options_t job = *wanted;
+    yoke_baseline_t baseline = {0};
     yoke_model_t *model = NULL;
     yoke_inventory_t *inventory = NULL;
     yoke_plan_t *plan = NULL;
@@ -333,10 +375,15 @@ static yoke_status_t plan_and_write(const yoke_args_t *args,
     if (status == YOKE_OK)
         status = yoke_input_cluster(args, &inventory);
     if (status == YOKE_OK)
-        status = yoke_plan_search(model, inventory, options_, &plan);
+        status = yoke_baseline_read(args, model, inventory, &job, &baseline);
+    if (status == YOKE_OK)
+        status = yoke_plan_search(model, inventory, &job, &plan);
+    if (status == YOKE_OK)
+        status = yoke_baseline_add(args, &baseline, plan);
     if (status == YOKE_OK)
         status = write_plan(args, plan, model);
     yoke_plan_free(plan);
+    yoke_plan_free(baseline.plan);
     yoke_inventory_free(inventory);
     yoke_model_free(model);
     return status;

@@ -86,6 +86,8 @@ typedef struct yoke_plan_options {
     unsigned max_shapes;        /**< most distinct pipeline shapes in one plan; 0: 2 */
     uint64_t effort;            /**< search nodes; 0: default. Never a clock */
     const char *command;        /**< for made_by; may be NULL */
+    const char *runtime; /**< "megatron" "flagscale" "deepspeed" "torch": the plan keeps
+                            its rules (data/runtimes); NULL or "yoke": none */
 } yoke_plan_options_t;
 
 /** The defaults: bf16, recomputation chosen by the planner, all else as said above. */

@@ -60,8 +60,8 @@ def job():
             expect((memory["optimizer"] == 0) == (value == "none"), f"--optimizer {value}: {memory}")
     for value, document in good("task", "train"):
         expect(document, "--task train")
-    for value, document in good("for", "yoke"):
-        expect(document and "yoke" in document["runnable_in"], "--for yoke")
+    for value, document in good("for", "yoke", "megatron", "flagscale", "deepspeed", "torch"):
+        expect(document and value in document["runnable_in"], f"--for {value}")
     for value, document in good("dtype", "bf16"):
         expect(document and document["job"]["dtype"] == value, f"--dtype {value}")
     numbers = ("0", "-1", "1.5", "1e3", "0x10", " 4", "4 ", "", "abc", "99999999999999999999", "٣")
@@ -72,7 +72,7 @@ def job():
     bad("optimizer", "adamw", "", "Adam", says=["adam", "sgd", "none"])
     bad("dtype", "int8", "BF16", "bf1", "", says=["bf16", "fp16"])
     bad("task", "serve", "", says=["train"])
-    bad("for", "megatron", "", says=["yoke"])
+    bad("for", "jax", "", says=["yoke", "megatron"])
 
 
 def restrictions():
@@ -267,6 +267,11 @@ def usage():
     refused("plan", *COMMON, "--node", "x", code=2, says=["--node"])
     refused("plan", *COMMON, "--memori", "x", code=2, says=["did you mean --memory?"])
     refused("plan", *COMMON, "--json", code=2, says=["--json needs a value"])
+    bad("from", "hf", "", says=["megatron"])
+    refused("plan", *COMMON, "--baseline-log", "x", code=2, says=["--baseline"])
+    refused("plan", *COMMON, "--baseline", "absent", code=3, says=["absent"])
+    # What they do: tests/export/baseline.py.
+    tested.update(("baseline", "baseline-log", "from"))
     tested.update(("model", "cluster", "json", "output", "help"))
     text = run("plan", "--help").out
     listed = set(re.findall(r"^ +(?:-\w, +)?--([a-z-]+)", text, re.MULTILINE))
