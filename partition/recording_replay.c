@@ -19,12 +19,14 @@
  */
 #define MOST_SLACK 500e-6
 #define LEAST_SLACK 5e-6
+#define MUCH_DELAY 0.01 /* of the step */
 
 typedef struct event {
     size_t first, count; /* in the order of operations */
     double start;        /* recorded: when its last member came */
-    double ready;        /* recorded: when all that it waits for had ended */
+    double step;         /* recorded: when its step began */
     double delay;        /* from ready to start; then the typical one */
+    size_t also;         /* position + 1 of what it waits for on another rank, or 0 */
     double replayed;
 } event_t;
 
@@ -292,6 +294,93 @@ static yoke_status_t find_waits(replayer_t *run)
     return status;
 }
 
+/* --- waits that are not recorded ------------------------------------------------------
+ */
+
+typedef struct span {
+    double step, pipeline;
+} span_t;
+
+static span_t recorded_span(const replayer_t *run, size_t first, size_t end)
+{
+    double start = INFINITY, last = -INFINITY, from = INFINITY, to = -INFINITY;
+    for (size_t i = first; i < end; i++) {
+        const yoke_operation_t *operation = at(run, i);
+        start = operation->start < start ? operation->start : start;
+        last = larger(last, operation->end);
+        if (operation->kind == YOKE_OPERATION_PIPELINE) {
+            from = operation->start < from ? operation->start : from;
+            to = larger(to, operation->end);
+        }
+    }
+    return (span_t){last - start, to > from ? to - from : 0};
+}
+
+/* Recorded: when all that the event waits for had ended. */
+static double find_ready(const replayer_t *run, const event_t *event)
+{
+    double ended = -INFINITY;
+    for (size_t i = event->first; i < event->first + event->count; i++)
+        for (size_t w = run->wait_at[i]; w < run->wait_at[i + 1]; w++)
+            ended = larger(ended, at(run, run->waits[w])->end);
+    if (event->also != 0)
+        ended = larger(ended, at(run, event->also - 1)->end);
+    return ended;
+}
+
+/* Of a step: the last forward or backward of each rank, position + 1. */
+static void find_finals(const replayer_t *run, size_t first, size_t end, size_t *finals)
+{
+    for (size_t r = 0; r < run->recording->rank_count; r++)
+        finals[r] = 0;
+    for (size_t i = first; i < end; i++) {
+        size_t *final = &finals[at(run, i)->rank];
+        if (at(run, i)->kind == YOKE_OPERATION_PIPELINE &&
+            (*final == 0 || at(run, i)->end > at(run, *final - 1)->end))
+            *final = i + 1;
+    }
+}
+
+/*
+ * Traces leave synchronisations out, and the ranks that are not in them. An event that
+ * begins much later than all that it waits for on its ranks is taken to wait for the rank
+ * that was the last to end its pipeline before, if one ended in between.
+ */
+static void find_hidden_wait(const replayer_t *run, const size_t *finals, double much,
+                             event_t *event)
+{
+    double ready = find_ready(run, event);
+    if (!isfinite(ready) || event->start - ready < much)
+        return;
+    for (size_t r = 0; r < run->recording->rank_count; r++) {
+        if (finals[r] == 0)
+            continue;
+        double end = at(run, finals[r] - 1)->end;
+        if (end <= event->start && end > ready) {
+            ready = end;
+            event->also = finals[r];
+        }
+    }
+}
+
+static yoke_status_t find_hidden_waits(replayer_t *run)
+{
+    size_t count = run->recording->operation_count;
+    size_t *finals = calloc(run->recording->rank_count, sizeof *finals);
+    if (finals == NULL)
+        return yoke_fail_memory();
+    for (size_t first = 0; first < count;) {
+        size_t end = step_end(run, first);
+        double much = recorded_span(run, first, end).step * MUCH_DELAY;
+        find_finals(run, first, end, finals);
+        for (size_t e = run->event_of[first]; e <= run->event_of[end - 1]; e++)
+            find_hidden_wait(run, finals, much, &run->events[e]);
+        first = end;
+    }
+    free(finals);
+    return YOKE_OK;
+}
+
 /* --- delays that no operation explains ------------------------------------------------
  */
 
@@ -325,18 +414,12 @@ static void measure_delays(replayer_t *run, delay_t *delays)
     for (size_t e = 0; e < run->event_count; e++) {
         event_t *event = &run->events[e];
         size_t first = event->first;
-        double ready = at(run, first)->start;
-        /* What waits for nothing begins when its step does, plus its delay. */
+        double step = at(run, first)->start;
         if (e > 0 && at(run, run->events[e - 1].first)->step == at(run, first)->step)
-            ready = run->events[e - 1].ready;
-        event->ready = ready; /* the step's start, handed on */
-        double ended = -INFINITY;
-        for (size_t i = first; i < first + event->count; i++)
-            for (size_t w = run->wait_at[i]; w < run->wait_at[i + 1]; w++)
-                ended = larger(ended, at(run, run->waits[w])->end);
-        if (isfinite(ended))
-            ready = ended;
-        event->delay = larger(event->start - ready, 0);
+            step = run->events[e - 1].step;
+        event->step = step;
+        double ready = find_ready(run, event);
+        event->delay = larger(event->start - (isfinite(ready) ? ready : step), 0);
         delays[e] = (delay_t){at(run, first)->key, at(run, first)->rank, e, event->delay};
     }
 }
@@ -454,10 +537,6 @@ static yoke_status_t set_speeds(replayer_t *run, const yoke_recording_slow_t *sl
 /* --- the steps
  * ------------------------------------------------------------------------ */
 
-typedef struct span {
-    double step, pipeline;
-} span_t;
-
 /* One step again: its length, and from its first forward to its last backward. */
 static span_t replay_step(replayer_t *run, size_t first, size_t end, bool delays,
                           bool speeds)
@@ -471,6 +550,8 @@ static span_t replay_step(replayer_t *run, size_t first, size_t end, bool delays
             for (size_t w = run->wait_at[i]; w < run->wait_at[i + 1]; w++)
                 start = larger(start,
                                run->ends[run->waits[w]] - overlap(run, run->waits[w], i));
+        if (event->also != 0)
+            start = larger(start, run->ends[event->also - 1]);
         if (delays)
             start += event->delay;
         for (size_t i = event->first; i < past; i++) {
@@ -486,21 +567,6 @@ static span_t replay_step(replayer_t *run, size_t first, size_t end, bool delays
         }
     }
     return (span_t){last, to > from ? to - from : 0};
-}
-
-static span_t recorded_span(const replayer_t *run, size_t first, size_t end)
-{
-    double start = INFINITY, last = -INFINITY, from = INFINITY, to = -INFINITY;
-    for (size_t i = first; i < end; i++) {
-        const yoke_operation_t *operation = at(run, i);
-        start = operation->start < start ? operation->start : start;
-        last = larger(last, operation->end);
-        if (operation->kind == YOKE_OPERATION_PIPELINE) {
-            from = operation->start < from ? operation->start : from;
-            to = larger(to, operation->end);
-        }
-    }
-    return (span_t){last - start, to > from ? to - from : 0};
 }
 
 static yoke_status_t replay_steps(replayer_t *run, yoke_recording_result_t *result)
@@ -594,6 +660,8 @@ yoke_status_t yoke_recording_replay(const yoke_recording_t *recording,
         status = find_events(&run);
     if (status == YOKE_OK)
         status = find_waits(&run);
+    if (status == YOKE_OK)
+        status = find_hidden_waits(&run);
     if (status == YOKE_OK)
         status = find_delays(&run);
     if (status == YOKE_OK)
