@@ -56,7 +56,6 @@ typedef struct yoke_recorded_event {
     double step;         /* recorded: when its step began */
     double delay;        /* from ready to start; then the typical one */
     size_t also;         /* position + 1 of what it waits for on another rank, or 0 */
-    double replayed;
 } yoke_recorded_event_t;
 
 typedef struct yoke_recorded_run {

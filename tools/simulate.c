@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "partition/plan_print.h"
 #include "tools/inputs.h"
+#include "tools/simulate_fail.h"
 #include "tools/simulate_record.h"
 #include "tools/simulate_replay.h"
 
@@ -31,6 +32,10 @@ static const yoke_option_t options[] = {
          "'n3/gpu0=0.8'; a tensor group runs at the pace of its slowest. Can be "
          "repeated.",
      .heading = "What if"},
+    {.name = "fail",
+     .argument = "SELECTOR@SECONDS",
+     .help = "Let devices fail so long after the start of a step, e.g. 'n3/gpu0@1.5': "
+             "what is lost, and the step of what is left without a new plan."},
     {.name = "replay",
      .argument = "TRACE",
      .help = "Instead of a plan, run a recorded trace again (Chrome trace events, also "
@@ -88,6 +93,8 @@ typedef struct wish {
     char *selectors[MOST_SLOW]; /* own the text of slow[].selector */
     size_t slow_count, width;
     const char *trace, *json, *replay;
+    char *fail; /* selector; NULL: nothing fails */
+    double fail_at;
 } wish_t;
 
 /* --- output
@@ -211,7 +218,9 @@ static yoke_status_t simulate(yoke_args_t *args, const wish_t *wish, const char 
         status = yoke_replay_new(plan, model, inventory, wish->slow, wish->slow_count,
                                  &replay);
     if (status == YOKE_OK)
-        status = run_and_write(wish, path, anew, &replay);
+        status = wish->fail != NULL ? yoke_simulate_fail(path, wish->fail, wish->fail_at,
+                                                         wish->json, wish->width, &replay)
+                                    : run_and_write(wish, path, anew, &replay);
     yoke_replay_free(&replay);
     yoke_inventory_free(inventory);
     yoke_model_free(model);
@@ -250,6 +259,28 @@ static int read_slow(const char *text, wish_t *wish)
     return 0;
 }
 
+/* "SELECTOR@1.5"; the part behind the last '@' is the time. */
+static int read_fail(const yoke_args_t *args, wish_t *wish)
+{
+    const char *text = yoke_args_value(args, "fail");
+    if (text == NULL)
+        return 0;
+    const char *at = strrchr(text, '@');
+    const char *digits = at != NULL ? at + 1 : "";
+    if (at == NULL || at == text || digits[0] == '\0' ||
+        strspn(digits, "0123456789.") != strlen(digits) ||
+        yoke_parse_quantity(digits, &wish->fail_at) != YOKE_OK)
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--fail %s: expected SELECTOR@SECONDS, for example "
+                                "'n1/gpu0@1.5'",
+                                text);
+    if (yoke_args_nth(args, "fail", 1) != NULL || yoke_args_has(args, "trace"))
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--fail can be given once, and not with --trace");
+    wish->fail = yoke_strndup(text, (size_t)(at - text));
+    return wish->fail != NULL ? 0 : yoke_status_exit_code(yoke_fail_memory());
+}
+
 static int read_wish(const yoke_args_t *args, wish_t *wish)
 {
     const char *slow, *width = yoke_args_value(args, "width");
@@ -267,14 +298,14 @@ static int read_wish(const yoke_args_t *args, wish_t *wish)
         if (code != 0)
             return code;
     }
-    return 0;
+    return read_fail(args, wish);
 }
 
 /* A trace says itself what ran where. */
 static int check_replay(const yoke_args_t *args)
 {
-    static const char *const others[] = {"model", "cluster", "assume", "catalog",
-                                         "trace"};
+    static const char *const others[] = {"model",   "cluster", "assume",
+                                         "catalog", "fail",    "trace"};
     if (args->positional_count > 0)
         return yoke_usage_error(&yoke_simulate_command,
                                 "--replay takes the place of a plan: leave out '%s'",
@@ -314,6 +345,7 @@ static int run(int argc, char **argv)
         code = yoke_status_exit_code(wish.replay != NULL
                                          ? replay_trace(&wish)
                                          : simulate(&args, &wish, args.positional[0]));
+    free(wish.fail);
     for (size_t i = 0; i < wish.slow_count; i++)
         free(wish.selectors[i]);
     yoke_args_free(&args);
