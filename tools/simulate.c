@@ -60,8 +60,7 @@ static const yoke_option_t options[] = {
 const yoke_command_t yoke_simulate_command = {
     .name = "simulate",
     .summary = "one step of a plan as a timeline, with what every stage waits for",
-    .usage = "yoke simulate PLAN|--replay TRACE [--model MODEL] [--cluster CLUSTER] "
-             "[options]",
+    .usage = "yoke simulate PLAN|--replay TRACE [options]",
     .description =
         "Runs the event simulator on the plan and prints the time of the step, how long "
         "every "

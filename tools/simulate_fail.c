@@ -96,9 +96,11 @@ static yoke_status_t write_text(const outcome_t *outcome, size_t width)
     char at[32], before[32], step[32];
     yoke_text_t line = {0}, text = {0};
     yoke_text_printf(
-        &text, "Step %s without new plan; %s before, so %.2f times as long\n",
+        &line, "Step %s without a new plan; %s before, so %.2f times as long",
         yoke_show_seconds(outcome->step, step),
         yoke_show_seconds(outcome->before, before), outcome->step / outcome->before);
+    yoke_print_paragraph(yoke_text_get(&line), width, 0, &text);
+    yoke_text_free(&line);
     if (!outcome->fits)
         yoke_text_add(&text, "What is left does NOT fit in memory.\n");
     yoke_text_add(&text, "\n");
