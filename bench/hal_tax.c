@@ -87,11 +87,11 @@ static bool make_objects(tax_t *tax, const char *device)
             YOKE_OK ||
         yoke_buffer_create(tax->device, YOKE_MEMORY_DEVICE, TAX_SIZE, &tax->y) != YOKE_OK)
         return false;
-    tax->host = calloc(1, TAX_SIZE);
-    if (tax->pinned &&
-        (yoke_buffer_create(tax->device, YOKE_MEMORY_HOST, TAX_SIZE, &tax->host_buffer) !=
-             YOKE_OK ||
-         yoke_buffer_host_address(tax->host_buffer, &tax->host) != YOKE_OK))
+    if (!tax->pinned)
+        tax->host = calloc(1, TAX_SIZE);
+    else if ((yoke_buffer_create(tax->device, YOKE_MEMORY_HOST, TAX_SIZE,
+                                 &tax->host_buffer) != YOKE_OK ||
+              yoke_buffer_host_address(tax->host_buffer, &tax->host) != YOKE_OK))
         return false;
     tax->factor = 0.5f;
     return tax->host != NULL && make_program(tax) &&
@@ -185,8 +185,8 @@ typedef int (*tax_loop_t)(tax_t *tax, tax_operation_t operation, unsigned long c
 /* Named by hal_tax.py. */
 int tax_timed(tax_loop_t loop, tax_t *tax, tax_operation_t operation,
               unsigned long count);
-__attribute__((noinline, noclone)) int
-tax_timed(tax_loop_t loop, tax_t *tax, tax_operation_t operation, unsigned long count)
+__attribute__((noinline)) int tax_timed(tax_loop_t loop, tax_t *tax,
+                                        tax_operation_t operation, unsigned long count)
 {
     int code = loop(tax, operation, count);
     __asm__ volatile("" ::: "memory"); /* no tail call: the return is what dumps */

@@ -284,16 +284,18 @@ static yoke_status_t buffer_new(yoke_impl_device_t *device, void *address, bool 
     return YOKE_OK;
 }
 
+/* Also when the device cannot be made current any more. */
 static void release(yoke_impl_device_t *device, void *address, bool host)
 {
     const yoke_cnrt_t *cnrt = &device->runtime->cnrt;
-    int code;
+    yoke_cambricon_scope_t scope;
+    yoke_cambricon_enter(device, &scope);
     if (host)
-        YOKE_CAMBRICON_CALL(device, code, cnrt->release_host(address));
+        cnrt->release_host(address);
     else
-        YOKE_CAMBRICON_CALL(device, code, cnrt->release(address));
-    if (code != YOKE_CNRT_SUCCESS)
-        cnrt->last_error();
+        cnrt->release(address);
+    cnrt->last_error(); /* a failure would stick */
+    yoke_cambricon_leave(device, &scope);
 }
 
 static yoke_status_t no_shared_memory(void)

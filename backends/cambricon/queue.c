@@ -88,18 +88,20 @@ yoke_status_t yoke_cambricon_queue_wrap(yoke_impl_device_t *device, void *handle
     return queue_new(device, handle, true, 0, out_queue);
 }
 
+/* Also where the device cannot be made current any more: then it is lost, and what CNRT
+ * still lets go is let go. */
 void yoke_cambricon_queue_destroy(yoke_impl_queue_t *queue)
 {
     const yoke_cnrt_t *cnrt = &queue->device->runtime->cnrt;
     yoke_cambricon_scope_t scope;
-    if (yoke_cambricon_enter(queue->device, &scope) == YOKE_CNRT_SUCCESS) {
-        if (queue->pattern_used) /* the block must not go while it is read */
-            cnrt->notifier_wait(queue->pattern_notifier);
-        end_block(queue);
-        if (!queue->wrapped)
-            cnrt->queue_destroy(queue->queue);
-        yoke_cambricon_leave(queue->device, &scope);
-    }
+    yoke_cambricon_enter(queue->device, &scope);
+    if (queue->pattern_used) /* the block must not go while it is read */
+        cnrt->notifier_wait(queue->pattern_notifier);
+    end_block(queue);
+    if (!queue->wrapped)
+        cnrt->queue_destroy(queue->queue);
+    cnrt->last_error();
+    yoke_cambricon_leave(queue->device, &scope);
     free(queue);
 }
 
@@ -320,11 +322,13 @@ yoke_status_t yoke_cambricon_event_wrap(yoke_impl_device_t *device, void *handle
 
 void yoke_cambricon_event_destroy(yoke_impl_event_t *event)
 {
-    int code;
-    if (!event->wrapped)
-        YOKE_CAMBRICON_CALL(
-            event->device, code,
-            event->device->runtime->cnrt.notifier_destroy(event->notifier));
+    yoke_cambricon_scope_t scope;
+    if (!event->wrapped) {
+        yoke_cambricon_enter(event->device, &scope);
+        event->device->runtime->cnrt.notifier_destroy(event->notifier);
+        event->device->runtime->cnrt.last_error();
+        yoke_cambricon_leave(event->device, &scope);
+    }
     free(event);
 }
 

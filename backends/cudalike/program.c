@@ -202,22 +202,18 @@ void yoke_cudalike_kernel_destroy(yoke_impl_kernel_t *kernel)
 
 /* --- launch ------------------------------------------------------------------------- */
 
-/* The vendor's array of pointers, what those of buffers point to, and what is needed to
- * make the launch once more. No two of the latter are neighbours, or the compiler packs
- * them in a vector first, which takes longer. */
+/* The vendor's array of pointers, behind it the addresses that those of buffers point to,
+ * and what is needed to make the launch once more. No two of the latter are neighbours,
+ * or the compiler packs them in a vector first, which takes longer. */
 typedef struct launch_call {
     const yoke_impl_queue_t *queue;
-    void *parameters[YOKE_MAX_ARGUMENTS];
+    void *parameters[2 * YOKE_MAX_ARGUMENTS];
     const yoke_launch_t *launch;
-    yoke_cudalike_address_t addresses[YOKE_MAX_ARGUMENTS];
+    const void *between;
     const yoke_impl_kernel_t *kernel;
 } launch_call_t;
-
-/* From a parameter to the address of the same index: one counter for both. */
-#define TO_ADDRESS (YOKE_MAX_ARGUMENTS + 1)
-_Static_assert(offsetof(launch_call_t, addresses) ==
-                   offsetof(launch_call_t, parameters) + sizeof(void *) * TO_ADDRESS,
-               "put() finds them at once");
+_Static_assert(sizeof(void *) == sizeof(yoke_cudalike_address_t),
+               "an address has the size of a pointer");
 
 static inline void put(void **parameter, const yoke_argument_t *argument)
 {
@@ -225,13 +221,13 @@ static inline void put(void **parameter, const yoke_argument_t *argument)
         *parameter = (void *)(uintptr_t)argument->value; /* only read */
         return;
     }
-    yoke_cudalike_address_t *address =
-        (yoke_cudalike_address_t *)(void *)(parameter + TO_ADDRESS);
+    void **address = parameter + YOKE_MAX_ARGUMENTS; /* one counter for both */
     *parameter = address;
     *address =
         argument->span.buffer == NULL
-            ? 0
-            : yoke_backend_buffer(argument->span.buffer)->address + argument->span.offset;
+            ? NULL
+            : (void *)(uintptr_t)(yoke_backend_buffer(argument->span.buffer)->address +
+                                  argument->span.offset);
 }
 
 /* Where the note says that something else is current, the vendor has refused, or there is

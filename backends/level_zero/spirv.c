@@ -165,11 +165,22 @@ static size_t split(char *copy, const char **words, size_t most)
 static yoke_status_t run_clang(work_t *work, const char *options, yoke_log_text_t log,
                                void *log_context)
 {
-    enum { FIXED = 11, MOST = 64 };
-    const char *arguments[FIXED + MOST + 1] = {
-        work->tools.clang, "-x", "cl",         "-cl-std=CL1.2",
-        "--target=spir64", "-c", "-emit-llvm", "-O2",
-        work->source,      "-o", work->bitcode};
+    enum { FIXED = 13, MOST = 64 };
+    /* The driver optimises: what clang's passes make of it (freeze, vectors of odd types)
+     * the translator may not know. */
+    const char *arguments[FIXED + MOST + 1] = {work->tools.clang,
+                                               "-x",
+                                               "cl",
+                                               "-cl-std=CL1.2",
+                                               "--target=spir64",
+                                               "-c",
+                                               "-emit-llvm",
+                                               "-O2",
+                                               "-Xclang",
+                                               "-disable-llvm-passes",
+                                               work->source,
+                                               "-o",
+                                               work->bitcode};
     char *copy = yoke_strdup(options);
     if (copy == NULL)
         return yoke_fail_memory();

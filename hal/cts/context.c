@@ -338,13 +338,18 @@ void yoke_cts_context_end(yoke_cts_t *t)
 {
     yoke_cts_context_clear(t);
     free(t->kept);
+    t->kept = NULL;
+    t->kept_capacity = 0;
     for (size_t i = 0; i < YOKE_CTS_PROGRAMS; i++) {
         yoke_program_destroy(t->programs[i].program);
         free(t->programs[i].error);
+        t->programs[i] = (yoke_cts_shared_program_t){0};
     }
     yoke_operators_destroy(t->operators);
     yoke_device_close(t->host);
     yoke_device_close(t->peer);
     yoke_device_close(t->validated);
     yoke_device_close(t->device);
+    t->operators = NULL;
+    t->host = t->peer = t->validated = t->device = NULL;
 }

@@ -42,10 +42,6 @@ const char *yoke_cts_cannot_unset(const char *backend);
 /* The project's own; ends with backend NULL (expectations.c). */
 extern const yoke_cts_expectation_t yoke_cts_expectations[];
 
-/* Does the backend's runtime keep what was first made current on a thread that had
- * nothing current, because it cannot be undone? (expectations.c) */
-bool yoke_cts_first_current_stays(const char *backend);
-
 /* One result. Strings live until the callback returns; reason is "" for a pass. */
 typedef struct yoke_cts_result {
     const char *name; /* "queue/copy-offset-1-3" */

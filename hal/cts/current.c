@@ -14,8 +14,6 @@
 static void *watched;
 static uint64_t (*get_current)(void);
 static void (*set_current)(int ordinal);
-static bool first_may_stay;
-static uint64_t nothing; /* what get_current() gives where nothing is current */
 static uint64_t nothing; /* what get_current() gives when nothing is current */
 static bool keeps_first; /* the first call may leave its device current then */
 
@@ -96,7 +94,7 @@ void yoke_cts_leave(const char *function, const char *file, int line)
     depth--;
     if (depth >= sizeof before / sizeof before[0] || get_current() == before[depth])
         return;
-    if (first_may_stay && before[depth] == nothing)
+    if (keeps_first && before[depth] == nothing)
         return;
     const char *slash = strrchr(file, '/');
     pthread_mutex_lock(&lock);

@@ -20,6 +20,7 @@
 #define BUDGET 0.5 /* seconds a figure */
 #define COPY_BYTES ((uint64_t)64 << 20)
 #define LAUNCHES 256 /* launches of one run */
+#define SMALLEST 64  /* matrices; a device that is slow with these is slow with all */
 
 /* --- helpers ---------------------------------------------------------------------------
  */
@@ -85,7 +86,7 @@ static bool get(yoke_live_t *live, const char *what, void *data, yoke_buffer_t *
            sync(live, what);
 }
 
-static uint64_t bounded(const yoke_live_t *live, uint64_t bytes)
+uint64_t yoke_live_bounded(const yoke_live_t *live, uint64_t bytes)
 {
     while (bytes > live->limit && bytes > 65536)
         bytes /= 2;
@@ -122,7 +123,7 @@ static void measure_copies(yoke_live_t *live)
 {
     static const char *const names[3] = {"copy to device", "copy from device",
                                          "copy within device"};
-    uint64_t size = bounded(live, COPY_BYTES);
+    uint64_t size = yoke_live_bounded(live, COPY_BYTES);
     bool pinned = (live->info.capabilities & YOKE_CAP_PINNED) != 0;
     if (!pinned) {
         yoke_measure_problem(live->fd, names[0], live->with,
@@ -170,9 +171,10 @@ static const char source[] =
     "    if (i < count)\n"
     "        a[i] = b[i] + 3.0f * c[i];\n"
     "}\n"
-    "YOKE_KERNEL void nothing(u32 unused)\n"
+    "YOKE_KERNEL void mark(YOKE_GLOBAL u32 *last, u32 number)\n"
     "{\n"
-    "    (void)unused;\n"
+    "    if (YOKE_GLOBAL_ID(0) == 0)\n"
+    "        last[0] = number;\n"
     "}\n";
 
 static bool compile(yoke_live_t *live, yoke_program_t **out_program)
@@ -206,7 +208,8 @@ static bool triad_right(const float *a, uint64_t count)
 static void measure_triad(yoke_live_t *live, yoke_program_t *program)
 {
     static const char what[] = "memory triad";
-    uint64_t bytes = bounded(live, (uint64_t)128 << 20), count = bytes / sizeof(float);
+    uint64_t bytes = yoke_live_bounded(live, (uint64_t)128 << 20),
+             count = bytes / sizeof(float);
     yoke_kernel_t *kernel = kernel_of(live, program, "triad");
     float *data = malloc(bytes);
     yoke_buffer_t *memory[3];
@@ -245,30 +248,38 @@ static void measure_triad(yoke_live_t *live, yoke_program_t *program)
     free(data);
 }
 
-/* Launches of an empty kernel, back to back. */
+/* Launches of a kernel that leaves its number, back to back; the last one must be there.
+ */
 static void measure_launches(yoke_live_t *live, yoke_program_t *program)
 {
     static const char what[] = "kernel launches";
-    yoke_kernel_t *kernel = kernel_of(live, program, "nothing");
+    yoke_kernel_t *kernel = kernel_of(live, program, "mark");
+    yoke_buffer_t *last = buffer(live, what, YOKE_MEMORY_DEVICE, sizeof(uint32_t));
     yoke_timing_t timing = {0};
     const yoke_launch_t launch = {{1, 1, 1}, {1, 1, 1}};
-    uint32_t zero = 0;
-    bool fine = kernel != NULL;
+    uint32_t number = 0, found = 0;
+    bool fine = kernel != NULL && last != NULL;
     for (unsigned run = 0; fine && (run == 0 || yoke_timing_more(&timing, BUDGET));
          run++) {
         double begin = yoke_measure_now();
         for (int i = 0; fine && i < LAUNCHES; i++) {
-            yoke_argument_t argument = yoke_argument_value(&zero, sizeof zero);
+            number++;
+            yoke_argument_t arguments[2] = {yoke_argument_span(last, 0),
+                                            yoke_argument_value(&number, sizeof number)};
             fine = !yoke_live_failed(
                 live->fd, what, live->with,
-                yoke_kernel_launch(live->queue, kernel, &launch, &argument, 1));
+                yoke_kernel_launch(live->queue, kernel, &launch, arguments, 2));
         }
         fine = fine && sync(live, what);
         if (run > 0)
             yoke_timing_add(&timing, yoke_measure_now() - begin);
     }
-    if (fine)
+    fine = fine && get(live, what, &found, last, sizeof found);
+    if (fine && found != number)
+        yoke_measure_problem(live->fd, what, live->with, "the last one left no trace");
+    else if (fine)
         yoke_measure_put(live->fd, what, live->with, NULL, LAUNCHES, &timing, false);
+    yoke_buffer_destroy(last);
 }
 
 /* --- matrix products
@@ -379,7 +390,7 @@ static bool time_product(yoke_live_t *live, product_t *product, yoke_timing_t *t
 static bool choose_size(yoke_live_t *live, product_t *product, uint64_t largest)
 {
     yoke_element_t element = types[product->type].element;
-    for (product->n = 256;; product->n *= 2) {
+    for (product->n = SMALLEST;; product->n *= 2) {
         double seconds = 0;
         for (int run = 0; run < 2; run++) { /* the first one loads and warms */
             double begin = yoke_measure_now();
@@ -405,9 +416,11 @@ static bool is_vendors(const product_t *product)
 
 static void run_product(yoke_live_t *live, product_t *product, const char *library)
 {
-    const uint64_t largest = live->limit < (uint64_t)1 << 30 ? 1024 : 4096;
-    size_t count = largest * largest;
+    uint64_t largest = live->limit < (uint64_t)1 << 30 ? 1024 : 4096;
     size_t size = yoke_element_size(types[product->type].element);
+    while (largest > SMALLEST && largest * largest * size > live->limit)
+        largest /= 2;
+    size_t count = largest * largest;
     double *host[3] = {malloc(count * sizeof(double)), malloc(count * sizeof(double)),
                        malloc(count * sizeof(double))};
     void *raw = malloc(count * size);

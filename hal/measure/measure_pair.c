@@ -54,17 +54,19 @@ static bool right(pair_t *pair, const unsigned char *data, uint64_t size)
     return same;
 }
 
-static bool open_pair(int fd, const char *from, const char *to, uint64_t size,
-                      pair_t *pair)
+static bool open_pair(int fd, const char *from, const char *to, pair_t *pair,
+                      uint64_t *out_size)
 {
     const char *what = "copy between devices";
-    return yoke_live_open(fd, from, &pair->from) && yoke_live_open(fd, to, &pair->to) &&
-           !yoke_live_failed(fd, what, from,
+    if (!yoke_live_open(fd, from, &pair->from) || !yoke_live_open(fd, to, &pair->to))
+        return false;
+    *out_size = yoke_live_bounded(&pair->from, yoke_live_bounded(&pair->to, LARGE));
+    return !yoke_live_failed(fd, what, from,
                              yoke_buffer_create(pair->from.device, YOKE_MEMORY_DEVICE,
-                                                size, &pair->source)) &&
+                                                *out_size, &pair->source)) &&
            !yoke_live_failed(fd, what, to,
-                             yoke_buffer_create(pair->to.device, YOKE_MEMORY_DEVICE, size,
-                                                &pair->target)) &&
+                             yoke_buffer_create(pair->to.device, YOKE_MEMORY_DEVICE,
+                                                *out_size, &pair->target)) &&
            !yoke_live_failed(fd, what, to,
                              yoke_transfer_create(pair->from.device, pair->to.device,
                                                   NULL, &pair->transfer));
@@ -73,8 +75,8 @@ static bool open_pair(int fd, const char *from, const char *to, uint64_t size,
 void yoke_measure_pair(const char *from, const char *to, int fd)
 {
     pair_t pair = {.transfer = NULL};
-    uint64_t size = LARGE;
-    if (!open_pair(fd, from, to, size, &pair))
+    uint64_t size = 0;
+    if (!open_pair(fd, from, to, &pair, &size))
         return;
     unsigned char *data = malloc(size);
     yoke_timing_t large = {0}, small = {0};

@@ -47,17 +47,16 @@ static yoke_status_t make_gate(yoke_device_t *device, yoke_impl_gate_t **out_gat
         device, device->object.ops->gate_create(device->object.impl.device, out_gate));
 }
 
-/* Some devices turn out to have no gates only when one is made. */
-static yoke_status_t try_gate(yoke_transfer_end_t *end)
+/* Some devices turn out to have no gates only when one is made. It is kept: freeing
+ * memory waits for the whole device with some runtimes (hipFree), so for queues that are
+ * behind gates of other transfers. */
+static yoke_status_t try_gate(yoke_transfer_end_t *end, yoke_impl_gate_t **out_gate)
 {
-    yoke_impl_gate_t *gate = NULL;
     if (!end->gated)
         return YOKE_OK;
     yoke_fail_quiet(true);
-    yoke_status_t status = make_gate(end->device, &gate);
+    yoke_status_t status = make_gate(end->device, out_gate);
     yoke_fail_quiet(false);
-    if (status == YOKE_OK)
-        end->device->object.ops->gate_destroy(gate);
     end->gated = status == YOKE_OK;
     return status == YOKE_ERR_UNSUPPORTED ? YOKE_OK : status;
 }
@@ -67,7 +66,8 @@ static yoke_status_t make_chunk(yoke_transfer_t *transfer, yoke_chunk_t *chunk)
     yoke_status_t status = yoke_event_create(transfer->from.device, 0, &chunk->filled);
     if (status == YOKE_OK)
         status = yoke_event_create(transfer->to.device, 0, &chunk->drained);
-    if (status == YOKE_OK && !transfer->peer && transfer->from.gated)
+    if (status == YOKE_OK && !transfer->peer && transfer->from.gated &&
+        chunk->from_gate == NULL)
         status = make_gate(transfer->from.device, &chunk->from_gate);
     if (status == YOKE_OK && !transfer->peer && transfer->to.gated)
         status = make_gate(transfer->to.device, &chunk->to_gate);
@@ -77,7 +77,7 @@ static yoke_status_t make_chunk(yoke_transfer_t *transfer, yoke_chunk_t *chunk)
 static yoke_status_t make_waiter(yoke_transfer_t *transfer, yoke_waiter_t *waiter)
 {
     yoke_status_t status = yoke_event_create(transfer->to.device, 0, &waiter->passed);
-    if (status == YOKE_OK)
+    if (status == YOKE_OK && waiter->gate == NULL)
         status = make_gate(transfer->to.device, &waiter->gate);
     return status;
 }
@@ -89,9 +89,9 @@ static yoke_status_t make_parts(yoke_transfer_t *transfer, yoke_device_t *from,
     if (status == YOKE_OK)
         status = make_end(transfer, &transfer->to, to);
     if (status == YOKE_OK)
-        status = try_gate(&transfer->from);
+        status = try_gate(&transfer->from, &transfer->ring[0].from_gate);
     if (status == YOKE_OK)
-        status = try_gate(&transfer->to);
+        status = try_gate(&transfer->to, &transfer->waiters[0].gate);
     for (size_t i = 0; status == YOKE_OK && i < YOKE_TRANSFER_RING; i++)
         status = make_chunk(transfer, &transfer->ring[i]);
     for (size_t i = 0;

@@ -18,7 +18,9 @@
  * start() itself drives
  *
  * A copy advances when somebody calls yoke_transfer_poll() or _wait(), or on a thread
- * that was asked for. Without either, waiting for `to_queue` waits for ever.
+ * that was asked for. Without either, waiting for `to_queue` waits for ever; so may
+ * ending buffers and pools of its device, since some runtimes wait for the whole device
+ * then.
  *
  * Threads: one thread at a time uses a transfer, besides its own. Ownership and errors:
  * yoke/device.h.
@@ -52,6 +54,8 @@ void yoke_transfer_destroy(yoke_transfer_t *transfer);
  * Start a copy of `size` bytes.
  * @param to, from              spans on the two devices; kept until the copy has ended
  * @param to_queue, from_queue  queues of the two devices
+ * When more than 64 chunks of a slot's size are under way it advances this transfer, and
+ * waits, until there is room: advance the others first where this one stands behind them.
  * @retval YOKE_ERR_NOT_READY   too many copies are under way (64): poll or wait first
  */
 yoke_status_t yoke_transfer_start(yoke_transfer_t *transfer, yoke_queue_t *to_queue,

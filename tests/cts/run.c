@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yoke_cts_test [--verbose] [--filter PATTERN] DEVICE...: the conformance suite on
- * devices by name. Exit code 0: all is as expected; 1: not; 77: a device is not there. */
+/* yoke_cts_test [--verbose] [--filter PATTERNS] [--load PLUGIN] [--optional] DEVICE...: the
+ * conformance suite on devices by name; --list: names of all cases. Exit code 0: all is as
+ * expected; 1: not; 77, with --optional: a device is not there. */
 #include <stdio.h>
 #include <stdbool.h>
 #include <string.h>
@@ -17,12 +18,12 @@ static void tell(void *context, const yoke_cts_result_t *result)
                result->reason);
 }
 
-static int run_device(const char *device, const char *filter, bool verbose)
+static int run_device(const char *device, const char *filter, bool verbose, bool optional)
 {
     yoke_cts_options_t options = {device, filter, verbose, NULL, tell, NULL};
     yoke_cts_summary_t summary;
     yoke_status_t status = yoke_cts_run(&options, &summary);
-    if (status == YOKE_ERR_NOT_FOUND) {
+    if (status == YOKE_ERR_NOT_FOUND && optional) {
         printf("skipped: %s\n", yoke_last_error());
         return 77;
     }
@@ -43,12 +44,14 @@ static int run_device(const char *device, const char *filter, bool verbose)
 int main(int argc, char **argv)
 {
     const char *filter = NULL;
-    bool verbose = false;
+    bool verbose = false, optional = false;
     int code = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--verbose") == 0) {
             verbose = true;
+        } else if (strcmp(argv[i], "--optional") == 0) {
+            optional = true;
         } else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) {
             filter = argv[++i];
         } else if (strcmp(argv[i], "--load") == 0 && i + 1 < argc) {
@@ -58,7 +61,7 @@ int main(int argc, char **argv)
             for (size_t n = 0; yoke_cts_case_name(n) != NULL; n++)
                 puts(yoke_cts_case_name(n));
         } else {
-            int one = run_device(argv[i], filter, verbose);
+            int one = run_device(argv[i], filter, verbose, optional);
             code = code == 1 || one == 0 ? code : one;
         }
     }

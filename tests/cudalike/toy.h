@@ -90,8 +90,16 @@ static inline void toy_reset(void)
     toy_device.index = toy_flavour.index;
     toy_device.context = TOY_CONTEXT;
     toy_device.current = (uintptr_t)TOY_CONTEXT;
-    toy_queue = (yoke_impl_queue_t){&toy_device, TOY_STREAM, true, false};
-    toy_null_queue = (yoke_impl_queue_t){&toy_device, NULL, false, false};
+    toy_queue = (yoke_impl_queue_t){.device = &toy_device,
+                                    .stream = TOY_STREAM,
+                                    .api = &toy_runtime.api,
+                                    .enough = toy_device.current,
+                                    .index = toy_flavour.index,
+                                    .pinned = true};
+    toy_null_queue = (yoke_impl_queue_t){.device = &toy_device,
+                                         .api = &toy_runtime.api,
+                                         .enough = UINTPTR_MAX,
+                                         .index = toy_flavour.index};
     yoke_cudalike_noted[toy_flavour.index] = 0;
     toy_current = TOY_CONTEXT;
     toy_calls[0] = '\0';

@@ -22,12 +22,12 @@
 #include "backends/level_zero/ze.h"
 #include "backends/opencl/cl.h"
 #include "base/text.h"
-#include "hal/child.h"
-#include "hal/icd.h"
+#include "hal/probe/child.h"
+#include "hal/probe/icd.h"
 #include "hal/loader.h"
-#include "hal/matrix.h"
-#include "hal/sysfs.h"
-#include "hal/wire.h"
+#include "hal/measure/matrix.h"
+#include "hal/probe/sysfs.h"
+#include "hal/probe/wire.h"
 
 static char folder[64];
 

@@ -350,7 +350,7 @@ FAKE_API aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t devic
 
 static aclError set_peer(int32_t peerDeviceId, bool enabled)
 {
-    context_t *context;
+    context_t *context = NULL;
     fake_card_t *peer;
     aclError code = acl_enter(&context);
     if (code == ACL_SUCCESS)

@@ -282,7 +282,7 @@ FAKE_API aclError aclrtDestroyEvent(aclrtEvent event)
 FAKE_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 {
     FAKE_CALL(aclrtRecordEvent, aclError);
-    event_t *target;
+    event_t *target = NULL;
     stream_t *queue;
     aclError code = enter_event(event, &target);
     if (code == ACL_SUCCESS)
@@ -296,7 +296,7 @@ FAKE_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 FAKE_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 {
     FAKE_CALL(aclrtResetEvent, aclError);
-    event_t *target;
+    event_t *target = NULL;
     stream_t *queue;
     aclError code = enter_event(event, &target);
     if (code == ACL_SUCCESS)
@@ -310,7 +310,7 @@ FAKE_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 FAKE_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     FAKE_CALL(aclrtStreamWaitEvent, aclError);
-    event_t *source;
+    event_t *source = NULL;
     stream_t *queue;
     aclError code = enter_event(event, &source);
     if (code == ACL_SUCCESS)
@@ -337,7 +337,7 @@ FAKE_API aclError aclrtQueryEventStatus(aclrtEvent event,
                                         aclrtEventRecordedStatus *status)
 {
     FAKE_CALL(aclrtQueryEventStatus, aclError);
-    event_t *source;
+    event_t *source = NULL;
     if (status == NULL)
         return acl_fail(ACL_ERROR_INVALID_PARAM, "status is NULL");
     aclError code = enter_event(event, &source);
@@ -351,7 +351,7 @@ FAKE_API aclError aclrtQueryEventStatus(aclrtEvent event,
 FAKE_API aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
 {
     FAKE_CALL(aclrtQueryEvent, aclError);
-    event_t *source;
+    event_t *source = NULL;
     if (status == NULL)
         return acl_fail(ACL_ERROR_INVALID_PARAM, "status is NULL");
     aclError code = enter_event(event, &source);
@@ -363,7 +363,7 @@ FAKE_API aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
 
 static aclError synchronize_event(aclrtEvent event, int32_t timeout)
 {
-    event_t *source;
+    event_t *source = NULL;
     context_t *context;
     aclError code = enter_event(event, &source);
     if (code != ACL_SUCCESS)
@@ -409,7 +409,7 @@ FAKE_API aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent,
                                         aclrtEvent endEvent)
 {
     FAKE_CALL(aclrtEventElapsedTime, aclError);
-    event_t *start, *end;
+    event_t *start = NULL, *end = NULL;
     bool started, ended;
     if (ms == NULL)
         return acl_fail(ACL_ERROR_INVALID_PARAM, "ms is NULL");
