@@ -60,7 +60,7 @@ static const char style[] =
     ".nodes>li{background:var(--panel);border:1px solid var(--line);border-radius:6px;"
     "padding:.4rem .6rem}"
     ".devices{gap:.25rem}"
-    ".devices li{min-width:2.6rem;text-align:center;border:1px solid var(--line);"
+    ".devices li{min-width:2.2rem;text-align:center;border:1px solid var(--line);"
     "border-radius:3px;padding:0 .3rem;color:var(--mark)}"
     ".devices li.idle{border-style:dashed}"
     ".bars{display:grid;gap:.35rem}"
