@@ -108,19 +108,25 @@ static int elementwise_type(uint32_t element)
 
 /* The workspace of a queue's operators, one at a time in order, so one block serves. It
  * grows after what uses it has passed. */
-static int workspace(yoke_impl_queue_t *queue, uint64_t size)
+static int workspace(yoke_impl_queue_t *queue, uint64_t size, const char **out_call)
 {
     const yoke_acl_t *acl = &queue->device->runtime->acl;
     if (size <= queue->workspace_size)
         return YOKE_ACL_SUCCESS;
+    *out_call = "aclrtSynchronizeStream";
     int code = acl->stream_sync(queue->stream);
     if (code == YOKE_ACL_SUCCESS && queue->workspace != NULL) {
+        *out_call = "aclrtFree";
         code = acl->release(queue->workspace);
         queue->workspace = NULL;
         queue->workspace_size = 0;
     }
-    if (code == YOKE_ACL_SUCCESS)
+    if (code == YOKE_ACL_SUCCESS) {
+        *out_call = "aclrtMalloc";
         code = acl->allocate(&queue->workspace, size, YOKE_ACL_MEM_MALLOC_HUGE_FIRST);
+    }
+    if (code == YOKE_ACL_SUCCESS && queue->workspace == NULL)
+        code = YOKE_ACL_ERROR_RT_MEMORY_ALLOCATION;
     if (code == YOKE_ACL_SUCCESS)
         queue->workspace_size = size;
     return code;
@@ -128,11 +134,14 @@ static int workspace(yoke_impl_queue_t *queue, uint64_t size)
 
 typedef int (*run_t)(void *workspace, uint64_t size, void *executor, void *stream);
 
-static int run(yoke_impl_queue_t *queue, run_t function, uint64_t size, void *executor)
+/* The second half of an operator; *out_call is its name. */
+static int run(yoke_impl_queue_t *queue, run_t function, uint64_t size, void *executor,
+               const char *name, const char **out_call)
 {
-    int code = workspace(queue, size);
+    int code = workspace(queue, size, out_call);
     if (code != YOKE_ACL_SUCCESS)
         return code;
+    *out_call = name;
     return function(size > 0 ? queue->workspace : NULL, size, executor, queue->stream);
 }
 
@@ -147,27 +156,36 @@ static void *flat(yoke_impl_span_t span, int type, const int64_t *count)
 }
 
 static int elementwise(yoke_impl_queue_t *queue, uint32_t op, int type,
-                       void *const tensor[3])
+                       void *const tensor[3], const char **out_call)
 {
+    static const char *const plans[] = {"aclnnMulGetWorkspaceSize",
+                                        "aclnnMaximumGetWorkspaceSize",
+                                        "aclnnMinimumGetWorkspaceSize"};
+    static const char *const calls[] = {"aclnnMul", "aclnnMaximum", "aclnnMinimum"};
     uint64_t size = 0;
     void *executor = NULL;
     if (op != YOKE_REDUCE_SUM && op != YOKE_REDUCE_AVG) {
         unsigned which = op == YOKE_REDUCE_PROD ? 0 : op == YOKE_REDUCE_MAX ? 1 : 2;
+        *out_call = plans[which];
         int code =
             aclnn.binary_plan[which](tensor[0], tensor[1], tensor[2], &size, &executor);
-        return code != 0 ? code : run(queue, aclnn.binary[which], size, executor);
+        return code != 0 ? code
+                         : run(queue, aclnn.binary[which], size, executor, calls[which],
+                               out_call);
     }
     int64_t one_integer = 1;
     float one_float = 1;
     bool integer = type == YOKE_ACL_INT8 || type == YOKE_ACL_UINT8 ||
                    type == YOKE_ACL_INT32 || type == YOKE_ACL_INT64;
+    *out_call = "aclCreateScalar";
     void *alpha = integer ? aclnn.scalar(&one_integer, YOKE_ACL_INT64)
                           : aclnn.scalar(&one_float, YOKE_ACL_FLOAT);
     if (alpha == NULL)
         return YOKE_ACL_ERROR_BAD_ALLOC;
+    *out_call = "aclnnAddGetWorkspaceSize";
     int code = aclnn.add_plan(tensor[0], tensor[1], alpha, tensor[2], &size, &executor);
     if (code == 0)
-        code = run(queue, aclnn.add, size, executor);
+        code = run(queue, aclnn.add, size, executor, "aclnnAdd", out_call);
     aclnn.scalar_end(alpha);
     return code;
 }
@@ -187,18 +205,19 @@ yoke_status_t yoke_ascend_reduce(yoke_impl_queue_t *queue, uint32_t element, uin
     if (type < 0 || dst.buffer->host || a.buffer->host || b.buffer->host || !there())
         return YOKE_ERR_UNSUPPORTED;
     yoke_ascend_scope_t scope;
+    const char *call = "aclCreateTensor";
     int code = yoke_ascend_enter(queue->device, &scope);
     if (code == YOKE_ACL_SUCCESS) {
         int64_t length = (int64_t)count;
         void *tensor[3] = {flat(a, type, &length), flat(b, type, &length),
                            flat(dst, type, &length)};
         code = tensor[0] != NULL && tensor[1] != NULL && tensor[2] != NULL
-                   ? elementwise(queue, op, type, tensor)
+                   ? elementwise(queue, op, type, tensor, &call)
                    : YOKE_ACL_ERROR_BAD_ALLOC;
         end_tensors(tensor);
         yoke_ascend_leave(queue->device, &scope);
     }
-    return yoke_ascend_check(queue->device->runtime, "aclnn elementwise", code);
+    return yoke_ascend_check(queue->device->runtime, call, code);
 }
 
 /* --- matrix product --------------------------------------------------------------------
@@ -233,6 +252,7 @@ yoke_status_t yoke_ascend_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t 
         !(gemm->beta == 0.0) || gemm->m == 0 || gemm->n == 0 || gemm->k == 0 || !there())
         return YOKE_ERR_UNSUPPORTED;
     yoke_ascend_scope_t scope;
+    const char *call = "aclCreateTensor";
     int code = yoke_ascend_enter(queue->device, &scope);
     if (code == YOKE_ACL_SUCCESS) {
         uint64_t size = 0;
@@ -246,13 +266,15 @@ yoke_status_t yoke_ascend_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t 
         code = tensor[0] != NULL && tensor[1] != NULL && tensor[2] != NULL
                    ? YOKE_ACL_SUCCESS
                    : YOKE_ACL_ERROR_BAD_ALLOC;
-        if (code == YOKE_ACL_SUCCESS) /* 0: keep the type, no lower precision inside */
+        if (code == YOKE_ACL_SUCCESS) { /* 0: keep the type, no lower precision inside */
+            call = "aclnnMatmulGetWorkspaceSize";
             code =
                 aclnn.matmul_plan(tensor[0], tensor[1], tensor[2], 0, &size, &executor);
+        }
         if (code == YOKE_ACL_SUCCESS)
-            code = run(queue, aclnn.matmul, size, executor);
+            code = run(queue, aclnn.matmul, size, executor, "aclnnMatmul", &call);
         end_tensors(tensor);
         yoke_ascend_leave(queue->device, &scope);
     }
-    return yoke_ascend_check(queue->device->runtime, "aclnnMatmul", code);
+    return yoke_ascend_check(queue->device->runtime, call, code);
 }

@@ -148,15 +148,22 @@ static yoke_status_t device_info(yoke_impl_runtime_t *runtime, uint32_t ordinal,
 }
 
 /* The default context of a device: setting the device makes it current. */
-static int find_context(yoke_impl_device_t *device)
+static int find_context(yoke_impl_device_t *device, const char **out_call)
 {
     const yoke_acl_t *acl = &device->runtime->acl;
     yoke_acl_context_t before = NULL;
-    if (acl->get_context(&before) != YOKE_ACL_SUCCESS)
+    *out_call = "aclrtGetCurrentContext";
+    int code = acl->get_context(&before);
+    if (code != YOKE_ACL_SUCCESS && code != YOKE_ACL_ERROR_RT_CONTEXT_NULL)
+        return code;
+    if (code != YOKE_ACL_SUCCESS)
         before = NULL;
-    int code = acl->set_device(device->ordinal);
-    if (code == YOKE_ACL_SUCCESS)
+    *out_call = "aclrtSetDevice";
+    code = acl->set_device(device->ordinal);
+    if (code == YOKE_ACL_SUCCESS) {
+        *out_call = "aclrtGetCurrentContext";
         code = acl->get_context(&device->context);
+    }
     if (before != NULL)
         acl->set_context(before);
     yoke_ascend_seen = before;
@@ -175,12 +182,13 @@ static yoke_status_t device_open(yoke_impl_runtime_t *runtime, uint32_t ordinal,
     if (native != NULL && native->context != NULL) {
         device->context = native->context;
     } else {
-        int code = find_context(device);
+        const char *call = NULL;
+        int code = find_context(device, &call);
         if (code == YOKE_ACL_SUCCESS && device->context == NULL)
             code = YOKE_ACL_ERROR_RT_CONTEXT_NULL;
         if (code != YOKE_ACL_SUCCESS) {
             free(device);
-            return yoke_ascend_check(runtime, "aclrtSetDevice", code);
+            return yoke_ascend_check(runtime, call, code);
         }
     }
     *out_device = device;

@@ -10,12 +10,17 @@
 /* --- streams --------------------------------------------------------------------------
  */
 
-static int make_pattern_block(yoke_impl_queue_t *queue)
+static int make_pattern_block(yoke_impl_queue_t *queue, const char **out_name)
 {
     const yoke_acl_t *acl = &queue->device->runtime->acl;
+    *out_name = "aclrtMallocHost";
     int code = acl->allocate_host(&queue->pattern, YOKE_ASCEND_PATTERN_SIZE);
-    if (code == YOKE_ACL_SUCCESS)
+    if (code == YOKE_ACL_SUCCESS && queue->pattern == NULL)
+        code = YOKE_ACL_ERROR_RT_MEMORY_ALLOCATION;
+    if (code == YOKE_ACL_SUCCESS) {
+        *out_name = "aclrtCreateEventWithFlag";
         code = acl->event_create(&queue->pattern_event, YOKE_ACL_EVENT_SYNC);
+    }
     return code;
 }
 
@@ -51,8 +56,7 @@ static yoke_status_t queue_new(yoke_impl_device_t *device, void *handle, bool wr
     if (!wrapped)
         code = acl->stream_create(&queue->stream);
     if (code == YOKE_ACL_SUCCESS) {
-        name = "aclrtMallocHost";
-        code = make_pattern_block(queue);
+        code = make_pattern_block(queue, &name);
         if (code != YOKE_ACL_SUCCESS && !wrapped)
             acl->stream_destroy(queue->stream);
     }

@@ -43,6 +43,8 @@ static int make_queue(yoke_impl_queue_t *queue, int32_t priority, const char **o
         return code;
     *out_name = "cnrtHostMalloc";
     code = cnrt->allocate_host(&queue->pattern, YOKE_CAMBRICON_PATTERN_SIZE);
+    if (code == YOKE_CNRT_SUCCESS && queue->pattern == NULL)
+        code = YOKE_CNRT_ERROR_NO_MEM;
     if (code == YOKE_CNRT_SUCCESS) {
         *out_name = "cnrtNotifierCreateWithFlags";
         code = cnrt->notifier_create(&queue->pattern_notifier,

@@ -60,7 +60,8 @@ static int data_type(uint32_t element)
 }
 
 static int multiply(const yoke_blas_loaded_t *blas, void *handle, void *stream,
-                    const yoke_impl_gemm_t *gemm, const yoke_gemm_column_t *c)
+                    const yoke_impl_gemm_t *gemm, const yoke_gemm_column_t *c,
+                    size_t *out_symbol)
 {
     yoke_cublas_set_stream_t set_stream;
     yoke_cublas_gemm_t call;
@@ -73,9 +74,11 @@ static int multiply(const yoke_blas_loaded_t *blas, void *handle, void *stream,
         return -1;
     memcpy(&set_stream, &blas->functions[SET_STREAM], sizeof set_stream);
     memcpy(&call, &blas->functions[GEMM], sizeof call);
+    *out_symbol = SET_STREAM;
     int code = set_stream(handle, stream);
     if (code != 0)
         return code;
+    *out_symbol = GEMM;
     return call(handle, c->transpose_first ? YOKE_CUBLAS_OP_T : YOKE_CUBLAS_OP_N,
                 c->transpose_second ? YOKE_CUBLAS_OP_T : YOKE_CUBLAS_OP_N, c->m, c->n,
                 c->k, alpha_at, (const void *)c->first, in, c->ld_first, c->stride_first,

@@ -121,11 +121,12 @@ static yoke_status_t multiply(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *
     yoke_status_t status = need_handle(device);
     if (status != YOKE_OK)
         return status;
-    int code =
-        loaded->blas->multiply(loaded, device->blas_handle, queue->stream, gemm, column);
+    size_t symbol = 0;
+    int code = loaded->blas->multiply(loaded, device->blas_handle, queue->stream, gemm,
+                                      column, &symbol);
     if (code < 0 || code == loaded->blas->unsupported)
         return YOKE_ERR_UNSUPPORTED;
-    return code == 0 ? YOKE_OK : fail(loaded->blas, loaded->blas->name, code);
+    return code == 0 ? YOKE_OK : fail(loaded->blas, loaded->blas->symbols[symbol], code);
 }
 
 yoke_status_t yoke_cudalike_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *gemm)

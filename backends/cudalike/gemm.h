@@ -33,9 +33,10 @@ typedef struct yoke_blas {
     int (*destroy)(const yoke_blas_loaded_t *blas, void *handle);
     void (*version)(const yoke_blas_loaded_t *blas, void *handle, char *text,
                     size_t size);
-    /* A code, or -1: it does not take these types. */
+    /* A code, or -1: it does not take these types. *out_symbol: the call that gave it. */
     int (*multiply)(const yoke_blas_loaded_t *blas, void *handle, void *stream,
-                    const yoke_impl_gemm_t *gemm, const yoke_gemm_column_t *column);
+                    const yoke_impl_gemm_t *gemm, const yoke_gemm_column_t *column,
+                    size_t *out_symbol);
     const char *(*error_name)(int code);
     int out_of_memory, unsupported; /* codes */
 } yoke_blas_t;

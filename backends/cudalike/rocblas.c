@@ -80,7 +80,8 @@ static int data_type(uint32_t element)
 }
 
 static int multiply(const yoke_blas_loaded_t *blas, void *handle, void *stream,
-                    const yoke_impl_gemm_t *gemm, const yoke_gemm_column_t *c)
+                    const yoke_impl_gemm_t *gemm, const yoke_gemm_column_t *c,
+                    size_t *out_symbol)
 {
     set_stream_t set_stream;
     gemm_t call;
@@ -93,9 +94,11 @@ static int multiply(const yoke_blas_loaded_t *blas, void *handle, void *stream,
         return -1;
     memcpy(&set_stream, &blas->functions[SET_STREAM], sizeof set_stream);
     memcpy(&call, &blas->functions[GEMM], sizeof call);
+    *out_symbol = SET_STREAM;
     int code = set_stream(handle, stream);
     if (code != 0)
         return code;
+    *out_symbol = GEMM;
     return call(handle, c->transpose_first ? OPERATION_TRANSPOSE : OPERATION_NONE,
                 c->transpose_second ? OPERATION_TRANSPOSE : OPERATION_NONE, c->m, c->n,
                 c->k, alpha_at, (const void *)c->first, in, c->ld_first, c->stride_first,

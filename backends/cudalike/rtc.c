@@ -135,8 +135,10 @@ bool yoke_rtc_resolve(const yoke_rtc_t *rtc, const yoke_library_t *library,
         }
         memcpy(rows[i].slot, &address, sizeof address);
     }
-    bool code = find_getter(rtc, library, rtc->code, &api.code_size, &api.code) ||
-                find_getter(rtc, library, rtc->code_other, &api.code_size, &api.code);
+    bool code = find_getter(rtc, library, rtc->code, &api.code_size, &api.code);
+    api.code_name = code ? rtc->code : rtc->code_other;
+    code = code || find_getter(rtc, library, rtc->code_other, &api.code_size, &api.code);
+    api.text_name = rtc->text;
     bool text = find_getter(rtc, library, rtc->text, &api.text_size, &api.text);
     *out_missing = rtc->code;
     *out_api = api;
@@ -272,7 +274,8 @@ static void fetch_code(const yoke_rtc_api_t *api, void *program, bool as_text,
     int (*get_size)(void *, size_t *) = as_text ? api->text_size : api->code_size;
     int (*get)(void *, char *) = as_text ? api->text : api->code;
     size_t size = 0;
-    result->call = "GetCodeSize";
+    const char *name = as_text ? api->text_name : api->code_name;
+    snprintf(result->call, sizeof result->call, "%sSize", name);
     result->code = get_size(program, &size);
     if (result->code != 0)
         return;
@@ -281,7 +284,7 @@ static void fetch_code(const yoke_rtc_api_t *api, void *program, bool as_text,
         return;
     }
     unsigned char *data = calloc(1, size + 1);
-    result->call = "GetCode";
+    snprintf(result->call, sizeof result->call, "%s", name);
     result->code = data == NULL ? -1 : get(program, (char *)data);
     if (result->code != 0) {
         free(data);
@@ -299,10 +302,10 @@ void yoke_rtc_run(const yoke_rtc_api_t *api, const char *source, const char *nam
     const char *list[MAX_OPTIONS + 2];
     void *program = NULL;
     memcpy(list, options, option_count * sizeof *options);
-    result.call = "CreateProgram";
+    snprintf(result.call, sizeof result.call, "CreateProgram");
     result.code = api->create(&program, source, name, 0, NULL, NULL);
     if (result.code == 0) {
-        result.call = "CompileProgram";
+        snprintf(result.call, sizeof result.call, "CompileProgram");
         result.code =
             api->compile(program, (int)option_count, option_count > 0 ? list : NULL);
         result.log = fetch_log(api, program);
@@ -396,9 +399,13 @@ yoke_status_t yoke_rtc_compile(const yoke_rtc_loaded_t *loaded, const char *arch
                         MAX_OPTIONS, &count, &block))
         return yoke_backend_fail_text(YOKE_ERR_USAGE, "more than %d compiler options",
                                       MAX_OPTIONS);
-    if (loaded->rtc->text != NULL)
+    if (loaded->rtc->option != NULL && architecture[0] == '\0')
+        status = yoke_backend_fail_text(
+            YOKE_ERR_UNSUPPORTED,
+            "%s: the runtime did not tell the device's architecture", loaded->rtc->name);
+    else if (loaded->rtc->text != NULL)
         status = nvidia_option(loaded, architecture, option, sizeof option, &as_text);
-    else if (loaded->rtc->option != NULL && architecture[0] != '\0')
+    else if (loaded->rtc->option != NULL)
         snprintf(option, sizeof option, "--offload-arch=%s", architecture);
     words[0] = option;
     const char **list = option[0] != '\0' ? words : words + 1;

@@ -47,6 +47,7 @@ typedef struct yoke_rtc_api {
     int (*arch_count)(int *out_count);
     int (*archs)(int *out_archs);
     const char *(*error_string)(int code);
+    const char *code_name, *text_name; /* "GetCUBIN", "GetPTX": of the getters above */
 } yoke_rtc_api_t;
 
 /* Codes of nvrtcResult (nvrtc.h 13.0) and hiprtcResult (hiprtc.h 5.2): equal. The others
@@ -102,9 +103,9 @@ yoke_status_t yoke_rtc_compile_apart(const yoke_rtc_loaded_t *loaded,
 bool yoke_rtc_resolve(const yoke_rtc_t *rtc, const yoke_library_t *library,
                       yoke_rtc_api_t *out_api, const char **out_missing);
 typedef struct yoke_rtc_result {
-    int code;         /* 0: compiled */
-    const char *call; /* which call gave it, without the prefix */
-    char *log;        /* malloc() or NULL */
+    int code;      /* 0: compiled */
+    char call[40]; /* which call gave it, without the prefix */
+    char *log;     /* malloc() or NULL */
     yoke_rtc_code_t binary;
 } yoke_rtc_result_t;
 void yoke_rtc_run(const yoke_rtc_api_t *api, const char *source, const char *name,

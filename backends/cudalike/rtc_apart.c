@@ -28,6 +28,7 @@ typedef struct answer {
     int32_t code; /* the vendor's; -2: the library did not load */
     uint32_t reserved;
     uint64_t log_size, code_size;
+    char call[40]; /* that gave the code */
 } answer_t;
 static const char mark[8] = "yokertc";
 
@@ -76,6 +77,7 @@ static void answer(const yoke_rtc_result_t *result)
                      .log_size = result->log != NULL ? strlen(result->log) : 0,
                      .code_size = result->binary.data != NULL ? result->binary.size : 0};
     memcpy(head.mark, mark, sizeof mark);
+    memcpy(head.call, result->call, sizeof head.call);
     if (put(ANSWER_FD, &head, sizeof head) && put(ANSWER_FD, result->log, head.log_size))
         (void)put(ANSWER_FD, result->binary.data, head.code_size);
 }
@@ -134,8 +136,12 @@ static yoke_status_t read_answer(const yoke_rtc_loaded_t *loaded, int fd,
     free(raw);
     if (head.code == YOKE_RTC_COMPILATION || head.code == YOKE_RTC_INVALID_OPTION)
         return YOKE_ERR_BAD_INPUT;
-    return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s: %s failed with code %d",
-                                  loaded->path, loaded->rtc->name, head.code);
+    head.call[sizeof head.call - 1] = '\0';
+    const char *text =
+        loaded->api.error_string != NULL ? loaded->api.error_string(head.code) : NULL;
+    return yoke_backend_fail_text(
+        YOKE_ERR_SYSTEM, "%s%s: %s (%d), in %s", loaded->rtc->prefix, head.call,
+        text != NULL ? text : "failed", head.code, loaded->path);
 broken:
     free(raw);
     return yoke_backend_fail_text(YOKE_ERR_SYSTEM, "%s in the helper gave no answer",

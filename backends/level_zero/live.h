@@ -473,6 +473,8 @@ yoke_status_t yoke_ze_mark_take(yoke_impl_device_t *device, bool timing,
 /* Back to the device, whatever still waits for it. */
 void yoke_ze_mark_give(yoke_impl_device_t *device, yoke_ze_mark_t *mark);
 /* Make it unsignalled if nothing can still need it; false: it is needed. */
+/* Of a mark that no queue was told to wait for; YOKE_ERR_NOT_READY: not signalled. */
+yoke_status_t yoke_ze_mark_reset(const yoke_ze_live_t *ze, yoke_ze_mark_t *mark);
 bool yoke_ze_mark_renew(const yoke_ze_live_t *ze, yoke_ze_mark_t *mark);
 /* Enqueue its signal behind all work, and the time with it (only of a mark that was
  * taken for times). */

@@ -78,7 +78,9 @@ static yoke_status_t next_chunk(yoke_impl_queue_t *queue, unsigned *out_index)
         status = yoke_ze_mark_take(queue->device, false, &stage->mark[index]);
     if (status == YOKE_OK && stage->mark[index]->used) {
         status = yoke_ze_mark_sync(queue->ze, stage->mark[index]);
-        if (status == YOKE_OK && !yoke_ze_mark_renew(queue->ze, stage->mark[index]))
+        if (status == YOKE_OK)
+            status = yoke_ze_mark_reset(queue->ze, stage->mark[index]);
+        if (status == YOKE_ERR_NOT_READY)
             status = yoke_backend_fail_text(
                 YOKE_ERR_SYSTEM, "level_zero: an event was signalled and then was not");
     }

@@ -32,6 +32,24 @@ static bool waits_passed(const yoke_ze_mark_t *mark)
     return !mark->crowded;
 }
 
+yoke_status_t yoke_ze_mark_reset(const yoke_ze_live_t *ze, yoke_ze_mark_t *mark)
+{
+    const char *call = "zeEventQueryStatus";
+    uint32_t code = ze->event_query(mark->event);
+    if (code == YOKE_ZE_NOT_READY)
+        return YOKE_ERR_NOT_READY;
+    if (code == YOKE_ZE_SUCCESS) {
+        call = "zeEventHostReset";
+        code = ze->event_reset(mark->event);
+    }
+    if (code != YOKE_ZE_SUCCESS)
+        return yoke_ze_fail(call, code);
+    mark->used = false;
+    mark->wait_count = 0;
+    mark->recorder = NULL;
+    return YOKE_OK;
+}
+
 bool yoke_ze_mark_renew(const yoke_ze_live_t *ze, yoke_ze_mark_t *mark)
 {
     if (!mark->used)
@@ -61,6 +79,11 @@ static yoke_status_t add_pool(yoke_impl_device_t *device)
         free(pool);
         return yoke_ze_fail("zeEventPoolCreate", code);
     }
+    if (pool->pool == NULL) {
+        free(pool);
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM,
+                                      "level_zero: zeEventPoolCreate gave no pool");
+    }
     pool->next = device->pools;
     device->pools = pool;
     return YOKE_OK;
@@ -82,6 +105,9 @@ static yoke_status_t make_mark(yoke_impl_device_t *device, yoke_ze_mark_t **out_
     uint32_t code = device->ze->event_create(pool->pool, &desc, &mark->event);
     if (code != YOKE_ZE_SUCCESS)
         return yoke_ze_fail("zeEventCreate", code);
+    if (mark->event == NULL)
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM,
+                                      "level_zero: zeEventCreate gave no event");
     pool->used++;
     *out_mark = mark;
     return YOKE_OK;

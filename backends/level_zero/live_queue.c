@@ -57,6 +57,13 @@ static void free_queue(yoke_impl_queue_t *queue)
     free(queue);
 }
 
+/* The list itself answers from specification 1.6 on. */
+static bool has_list_sync(const yoke_impl_queue_t *queue)
+{
+    return queue->ze->list_sync != NULL &&
+           queue->device->slot->driver->version >= YOKE_ZE_VERSION(1, 6);
+}
+
 yoke_status_t yoke_ze_queue_create(yoke_impl_device_t *device, int32_t priority,
                                    yoke_impl_queue_t **out_queue)
 {
@@ -78,6 +85,14 @@ yoke_status_t yoke_ze_queue_create(yoke_impl_device_t *device, int32_t priority,
         return yoke_ze_fail("zeCommandListCreateImmediate", code);
     }
     queue->in_order = device->slot->in_order;
+    /* Waiting must not need what can run out: its signal is made here. */
+    yoke_status_t status =
+        has_list_sync(queue) ? YOKE_OK : yoke_ze_mark_take(device, false, &queue->probe);
+    if (status != YOKE_OK) {
+        queue->ze->list_destroy(queue->list);
+        free_queue(queue);
+        return status;
+    }
     *out_queue = queue;
     return YOKE_OK;
 }
@@ -131,13 +146,6 @@ static yoke_status_t set_probe(yoke_impl_queue_t *queue)
     if (status == YOKE_OK)
         queue->dirty = false;
     return status;
-}
-
-/* The list itself answers from specification 1.6 on. */
-static bool has_list_sync(const yoke_impl_queue_t *queue)
-{
-    return queue->ze->list_sync != NULL &&
-           queue->device->slot->driver->version >= YOKE_ZE_VERSION(1, 6);
 }
 
 static yoke_status_t ask_list(yoke_impl_queue_t *queue, uint64_t timeout)

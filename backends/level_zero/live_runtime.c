@@ -123,15 +123,16 @@ static yoke_status_t find_drivers(yoke_impl_runtime_t *runtime)
     return YOKE_OK;
 }
 
-/* A driver that fails costs its own devices only. */
+/* A driver that fails costs its own devices only; *out_code is then its answer. */
 static yoke_status_t find_devices(yoke_impl_runtime_t *runtime,
-                                  yoke_ze_driver_slot_t *driver)
+                                  yoke_ze_driver_slot_t *driver, uint32_t *out_code)
 {
     yoke_ze_device_t devices[MAX_DEVICES] = {0};
     uint32_t count = MAX_DEVICES;
     uint32_t code = runtime->ze.query.device_get(driver->driver, &count, devices);
     if (code != YOKE_ZE_SUCCESS) {
         yoke_info("level_zero: zeDeviceGet says 0x%x", code);
+        *out_code = code;
         return YOKE_OK;
     }
     count = count < MAX_DEVICES ? count : MAX_DEVICES;
@@ -165,11 +166,14 @@ yoke_status_t yoke_ze_runtime_open(yoke_impl_runtime_t **out_runtime)
     yoke_impl_runtime_t *runtime = calloc(1, sizeof *runtime);
     if (runtime == NULL)
         return yoke_fail_memory();
+    uint32_t code = YOKE_ZE_SUCCESS;
     yoke_status_t status = open_library(runtime);
     if (status == YOKE_OK)
         status = find_drivers(runtime);
     for (size_t i = 0; status == YOKE_OK && i < runtime->driver_count; i++)
-        status = find_devices(runtime, &runtime->drivers[i]);
+        status = find_devices(runtime, &runtime->drivers[i], &code);
+    if (status == YOKE_OK && runtime->slot_count == 0 && code != YOKE_ZE_SUCCESS)
+        status = yoke_ze_fail("zeDeviceGet", code);
     if (status != YOKE_OK) {
         free_runtime(runtime);
         return status;

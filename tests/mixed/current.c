@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every fake library has as the thread's current device, around every call. */
-#include "tests/mixed/world.h"
+#include "tests/mixed/current.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "hal/cts/wrapped.h"
+
+enum { MAX_FAKES = 24 };
 
 static struct {
     void *library;
     uint64_t (*get)(void);
     void (*set)(int ordinal);
     uint64_t (*alive)(void);
-} fakes[MAX_ENDS];
+} fakes[MAX_FAKES];
 static unsigned count;
 static char fault[200];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A call inside the arguments of another has its own place. */
-static _Thread_local uint64_t before[8][MAX_ENDS];
+static _Thread_local uint64_t before[8][MAX_FAKES];
 static _Thread_local unsigned depth;
 
-static void add(const char *path)
+void current_add(const char *path)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL)
+    if (library == NULL || count == MAX_FAKES)
         return;
     for (unsigned i = 0; i < count; i++)
         if (fakes[i].library == library)
@@ -37,13 +42,8 @@ static void add(const char *path)
         count++;
 }
 
-unsigned current_watch(yoke_device_t *const *devices, unsigned device_count)
+unsigned current_count(void)
 {
-    for (unsigned i = 0; i < device_count; i++) {
-        yoke_device_info_t info = {.struct_size = sizeof info};
-        if (yoke_device_info(devices[i], &info) == YOKE_OK && info.library[0] != '\0')
-            add(info.library);
-    }
     return count;
 }
 

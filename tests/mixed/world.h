@@ -100,10 +100,4 @@ bool world_check(world_t *world, yoke_status_t status, const char *what,
 /* One random operation. */
 void world_step(world_t *world);
 
-/* The current devices of the fake libraries that are loaded (current.c). */
-unsigned current_watch(yoke_device_t *const *devices, unsigned count);
-void current_set(int ordinal); /* of the calling thread */
-const char *current_fault(void);
-uint64_t current_alive(void);
-
 #endif

@@ -303,3 +303,35 @@ ATOMIC(int, __global)
 ATOMIC(uint, __global)
 ATOMIC(int, __local)
 ATOMIC(uint, __local)
+
+/* --- conversions of vectors: the compiler makes vectors of scalar code ---------------- */
+
+#define VECTOR_CONVERT(to, from, width)                                                  \
+    to##width OVERLOADED convert_##to##width(from##width x)                              \
+    {                                                                                    \
+        return __builtin_convertvector(x, to##width);                                    \
+    }
+#define VECTOR_WIDTHS(to, from)                                                          \
+    VECTOR_CONVERT(to, from, 2)                                                          \
+    VECTOR_CONVERT(to, from, 4)                                                          \
+    VECTOR_CONVERT(to, from, 8)                                                          \
+    VECTOR_CONVERT(to, from, 16)
+#define VECTOR_ALL(to)                                                                   \
+    VECTOR_WIDTHS(to, char)                                                              \
+    VECTOR_WIDTHS(to, uchar)                                                             \
+    VECTOR_WIDTHS(to, short)                                                             \
+    VECTOR_WIDTHS(to, ushort)                                                            \
+    VECTOR_WIDTHS(to, int)                                                               \
+    VECTOR_WIDTHS(to, uint)                                                              \
+    VECTOR_WIDTHS(to, long)                                                              \
+    VECTOR_WIDTHS(to, ulong)                                                             \
+    VECTOR_WIDTHS(to, float)
+VECTOR_ALL(char)
+VECTOR_ALL(uchar)
+VECTOR_ALL(short)
+VECTOR_ALL(ushort)
+VECTOR_ALL(int)
+VECTOR_ALL(uint)
+VECTOR_ALL(long)
+VECTOR_ALL(ulong)
+VECTOR_ALL(float)
