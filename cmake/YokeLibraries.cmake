@@ -10,7 +10,7 @@ add_library(yoke SHARED
   $<TARGET_OBJECTS:yoke_inventory>
   $<TARGET_OBJECTS:yoke_hal>
   $<TARGET_OBJECTS:yoke_backends>)
-target_link_libraries(yoke PRIVATE PkgConfig::JANSSON PkgConfig::HWLOC Threads::Threads
+target_link_libraries(yoke PRIVATE PkgConfig::JANSSON PkgConfig::HWLOC PkgConfig::ZLIB Threads::Threads
                       ${CMAKE_DL_LIBS} m)
 
 add_library(yoke_plan SHARED

@@ -7,5 +7,6 @@ const yoke_command_t *const yoke_commands[] = {
     &yoke_model_command,     &yoke_plan_command,
     &yoke_explain_command,   &yoke_check_command,
     &yoke_simulate_command,  &yoke_export_command,
+    &yoke_simulate_command,  &yoke_report_command,
     &yoke_bench_command,     NULL,
 };

@@ -11,6 +11,7 @@
 #include "partition/explain.h"
 #include "partition/plan_print.h"
 #include "partition/replay.h"
+#include "tools/explain_search.h"
 #include "tools/inputs.h"
 
 static int run(int argc, char **argv);
@@ -27,6 +28,14 @@ static const yoke_option_t options[] = {
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
     YOKE_OPTION_CATALOG,
+    {.name = "why-not",
+     .argument = "CHOICE",
+     .help =
+         "Search the best plan with another choice, tp=8, dp=4 or stages=2, and set it "
+         "beside this one.",
+     .heading = "Other plans"},
+    {.name = "marginal",
+     .help = "What each type of device adds: the best plan without it."},
     {.name = "width",
      .argument = "COLUMNS",
      .help = "Width of the text, from 40 to 400. Default: the terminal's, or 80.",
@@ -58,7 +67,9 @@ const yoke_command_t yoke_explain_command = {
     .examples = "yoke explain plan.json\n"
                 "    what the document states\n"
                 "yoke explain plan.json -m llama-3.1-8b -c a100-v100\n"
-                "    with times and memory computed anew\n",
+                "    with times and memory computed anew\n"
+                "yoke explain plan.json --why-not tp=8 --marginal\n"
+                "    what another choice, and a cluster without a type, would give\n",
     .options = options,
     .run = run,
 };
@@ -94,7 +105,8 @@ static json_t *lines_to_json(const char *text)
 }
 
 static yoke_status_t write_json(const char *target, const char *path,
-                                const yoke_plan_t *plan, bool anew, const char *text)
+                                const yoke_plan_t *plan, bool anew, const char *text,
+                                json_t *figures)
 {
     json_t *root = json_object();
     yoke_json_set_string(root, "plan", path);
@@ -103,6 +115,7 @@ static yoke_status_t write_json(const char *target, const char *path,
     yoke_json_set_string(root, "limited_by", plan->limited_by);
     json_object_set_new(root, "limit", limit_to_json(plan));
     json_object_set_new(root, "text", lines_to_json(text));
+    json_object_update(root, figures);
     yoke_status_t status = yoke_json_write(target, root);
     json_decref(root);
     return status;
@@ -130,19 +143,30 @@ static void note_difference(const yoke_plan_t *stated, const yoke_plan_t *anew,
 
 static yoke_status_t write_explanation(const yoke_args_t *args, const char *path,
                                        const yoke_plan_t *stated, const yoke_plan_t *anew,
-                                       const yoke_model_t *model, size_t width)
+                                       const yoke_model_t *model,
+                                       const yoke_inventory_t *inventory, size_t width)
 {
     const char *json = yoke_args_value(args, "json");
+    const char *choice = yoke_args_value(args, "why-not");
     const yoke_plan_t *plan = anew != NULL ? anew : stated;
     yoke_text_t text = {0};
     if (anew != NULL)
         note_difference(stated, anew, width, &text);
     yoke_plan_explain(plan, model, width, &text);
-    yoke_status_t status = text.failed ? yoke_fail_memory() : YOKE_OK;
+    json_t *figures = json_object();
+    yoke_status_t status = YOKE_OK;
+    if (choice != NULL)
+        status =
+            yoke_explain_why_not(plan, model, inventory, choice, width, &text, figures);
+    if (status == YOKE_OK && yoke_args_has(args, "marginal"))
+        status = yoke_explain_marginal(plan, model, inventory, width, &text, figures);
+    if (status == YOKE_OK && text.failed)
+        status = yoke_fail_memory();
     if (status == YOKE_OK)
-        status = json != NULL
-                     ? write_json(json, path, plan, anew != NULL, yoke_text_get(&text))
-                     : yoke_write_output("-", yoke_text_get(&text));
+        status = json != NULL ? write_json(json, path, plan, anew != NULL,
+                                           yoke_text_get(&text), figures)
+                              : yoke_write_output("-", yoke_text_get(&text));
+    json_decref(figures);
     yoke_text_free(&text);
     return status;
 }
@@ -156,7 +180,8 @@ static yoke_status_t explain(yoke_args_t *args, const char *path, size_t width)
     yoke_model_t *model = NULL;
     yoke_inventory_t *inventory = NULL;
     yoke_strings_t words = {0};
-    bool compute = yoke_args_has(args, "model") || yoke_args_has(args, "cluster");
+    bool compute = yoke_args_has(args, "model") || yoke_args_has(args, "cluster") ||
+                   yoke_args_has(args, "why-not") || yoke_args_has(args, "marginal");
     yoke_status_t status = yoke_plan_read(path, &stated);
     if (status == YOKE_OK && compute) {
         status = yoke_input_from_plan(args, stated, &words);
@@ -168,7 +193,7 @@ static yoke_status_t explain(yoke_args_t *args, const char *path, size_t width)
             status = yoke_plan_reevaluate(stated, model, inventory, &anew);
     }
     if (status == YOKE_OK)
-        status = write_explanation(args, path, stated, anew, model, width);
+        status = write_explanation(args, path, stated, anew, model, inventory, width);
     yoke_plan_free(stated);
     yoke_plan_free(anew);
     yoke_inventory_free(inventory);

@@ -8,7 +8,9 @@
 #include "base/table.h"
 #include "partition/plan_print.h"
 #include "tools/inputs.h"
+#include "tools/simulate_fail.h"
 #include "tools/simulate_record.h"
+#include "tools/simulate_replay.h"
 
 static int run(int argc, char **argv);
 
@@ -30,10 +32,20 @@ static const yoke_option_t options[] = {
          "'n3/gpu0=0.8'; a tensor group runs at the pace of its slowest. Can be "
          "repeated.",
      .heading = "What if"},
+    {.name = "fail",
+     .argument = "SELECTOR@SECONDS",
+     .help = "Let devices fail so long after the start of a step, e.g. 'n3/gpu0@1.5': "
+             "what is lost, and the step of what is left without a new plan."},
+    {.name = "replay",
+     .argument = "TRACE",
+     .help = "Instead of a plan, run a recorded trace again (Chrome trace events, also "
+             "compressed): how well its own operation times explain the step, and with "
+             "--slow what slow ranks cost, e.g. 'dp=0,pp=3=0.5'.",
+     .heading = "Recorded steps"},
     {.name = "trace",
      .argument = "FILE",
      .help = "Also write the step as Chrome trace events (JSON), for Perfetto or "
-             "chrome://tracing.",
+             "chrome://tracing; compressed where the name ends in .gz.",
      .heading = "Output"},
     {.name = "width",
      .argument = "COLUMNS",
@@ -48,19 +60,26 @@ static const yoke_option_t options[] = {
 const yoke_command_t yoke_simulate_command = {
     .name = "simulate",
     .summary = "one step of a plan as a timeline, with what every stage waits for",
-    .usage = "yoke simulate PLAN [--model MODEL] [--cluster CLUSTER] [options]",
+    .usage = "yoke simulate PLAN|--replay TRACE [options]",
     .description =
         "Runs the event simulator on the plan and prints the time of the step, how long "
         "every "
         "stage computes, exchanges gradients and idles, and a timeline. The times are "
         "computed "
         "from model and cluster; those that the document states are not used.\n\n"
-        "With --slow it answers what a slow device costs while the plan stays as it is.",
+        "With --slow it answers what a slow device costs while the plan stays as it "
+        "is.\n\n"
+        "With --replay it runs a recorded trace again instead: every operation takes "
+        "the time that it took, and waits for what it waited for. Ranks are picked by "
+        "dp=, pp= and tp=; op= names an operation, without it the ranks' own work is "
+        "meant and not their exchanges.",
     .examples = "yoke simulate plan.json\n"
                 "    timeline of the step of a plan that yoke plan wrote\n"
                 "yoke simulate plan.json -m llama-3.1-8b -c a100-v100 \\\n"
                 "    --slow host:v100-01=0.8 --trace step.json\n"
-                "    one host a fifth slower, and a trace for Perfetto\n",
+                "    one host a fifth slower, and a trace for Perfetto\n"
+                "yoke simulate --replay timeline.json.gz --slow pp=3=2\n"
+                "    a recorded run, and what if its last stage were twice as fast\n",
     .options = options,
     .run = run,
 };
@@ -72,7 +91,9 @@ typedef struct wish {
     yoke_slowdown_t slow[MOST_SLOW];
     char *selectors[MOST_SLOW]; /* own the text of slow[].selector */
     size_t slow_count, width;
-    const char *trace, *json;
+    const char *trace, *json, *replay;
+    char *fail; /* selector; NULL: nothing fails */
+    double fail_at;
 } wish_t;
 
 /* --- output
@@ -196,7 +217,9 @@ static yoke_status_t simulate(yoke_args_t *args, const wish_t *wish, const char 
         status = yoke_replay_new(plan, model, inventory, wish->slow, wish->slow_count,
                                  &replay);
     if (status == YOKE_OK)
-        status = run_and_write(wish, path, anew, &replay);
+        status = wish->fail != NULL ? yoke_simulate_fail(path, wish->fail, wish->fail_at,
+                                                         wish->json, wish->width, &replay)
+                                    : run_and_write(wish, path, anew, &replay);
     yoke_replay_free(&replay);
     yoke_inventory_free(inventory);
     yoke_model_free(model);
@@ -235,10 +258,26 @@ static int read_slow(const char *text, wish_t *wish)
     return 0;
 }
 
-static bool ends_with(const char *text, const char *ending)
+/* "SELECTOR@1.5"; the part behind the last '@' is the time. */
+static int read_fail(const yoke_args_t *args, wish_t *wish)
 {
-    size_t size = strlen(text), length = strlen(ending);
-    return size >= length && strcmp(text + size - length, ending) == 0;
+    const char *text = yoke_args_value(args, "fail");
+    if (text == NULL)
+        return 0;
+    const char *at = strrchr(text, '@');
+    const char *digits = at != NULL ? at + 1 : "";
+    if (at == NULL || at == text || digits[0] == '\0' ||
+        strspn(digits, "0123456789.") != strlen(digits) ||
+        yoke_parse_quantity(digits, &wish->fail_at) != YOKE_OK)
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--fail %s: expected SELECTOR@SECONDS, for example "
+                                "'n1/gpu0@1.5'",
+                                text);
+    if (yoke_args_nth(args, "fail", 1) != NULL || yoke_args_has(args, "trace"))
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--fail can be given once, and not with --trace");
+    wish->fail = yoke_strndup(text, (size_t)(at - text));
+    return wish->fail != NULL ? 0 : yoke_status_exit_code(yoke_fail_memory());
 }
 
 static int read_wish(const yoke_args_t *args, wish_t *wish)
@@ -247,12 +286,7 @@ static int read_wish(const yoke_args_t *args, wish_t *wish)
     uint64_t columns = yoke_terminal_width();
     wish->trace = yoke_args_value(args, "trace");
     wish->json = yoke_args_value(args, "json");
-    if (wish->trace != NULL && ends_with(wish->trace, ".gz"))
-        return yoke_usage_error(
-            &yoke_simulate_command,
-            "--trace %s: compressed traces are not written in this version; "
-            "name a .json file and gzip it",
-            wish->trace);
+    wish->replay = yoke_args_value(args, "replay");
     if (width != NULL && !yoke_parse_u64(width, strlen(width), 40, 400, &columns))
         return yoke_usage_error(&yoke_simulate_command,
                                 "--width %s: expected a whole number from 40 to 400",
@@ -263,7 +297,32 @@ static int read_wish(const yoke_args_t *args, wish_t *wish)
         if (code != 0)
             return code;
     }
+    return read_fail(args, wish);
+}
+
+/* A trace says itself what ran where. */
+static int check_replay(const yoke_args_t *args)
+{
+    static const char *const others[] = {"model",   "cluster", "assume",
+                                         "catalog", "fail",    "trace"};
+    if (args->positional_count > 0)
+        return yoke_usage_error(&yoke_simulate_command,
+                                "--replay takes the place of a plan: leave out '%s'",
+                                args->positional[0]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (yoke_args_has(args, others[i]))
+            return yoke_usage_error(&yoke_simulate_command,
+                                    "--%s has no use with --replay", others[i]);
     return 0;
+}
+
+static yoke_status_t replay_trace(const wish_t *wish)
+{
+    yoke_recording_slow_t slow[MOST_SLOW];
+    for (size_t i = 0; i < wish->slow_count; i++)
+        slow[i] = (yoke_recording_slow_t){wish->slow[i].selector, wish->slow[i].factor};
+    return yoke_simulate_replay(wish->replay, slow, wish->slow_count, wish->json,
+                                wish->width);
 }
 
 static int run(int argc, char **argv)
@@ -273,14 +332,19 @@ static int run(int argc, char **argv)
     int code = 0;
     if (!yoke_args_parse(&yoke_simulate_command, argc, argv, &args, &code))
         return code;
-    if (args.positional_count != 1)
+    if (yoke_args_has(&args, "replay"))
+        code = check_replay(&args);
+    else if (args.positional_count != 1)
         code = yoke_usage_error(&yoke_simulate_command, "%s",
                                 args.positional_count == 0 ? "no plan is given"
                                                            : "give one plan at a time");
-    else
+    if (code == 0)
         code = read_wish(&args, &wish);
     if (code == 0)
-        code = yoke_status_exit_code(simulate(&args, &wish, args.positional[0]));
+        code = yoke_status_exit_code(wish.replay != NULL
+                                         ? replay_trace(&wish)
+                                         : simulate(&args, &wish, args.positional[0]));
+    free(wish.fail);
     for (size_t i = 0; i < wish.slow_count; i++)
         free(wish.selectors[i]);
     yoke_args_free(&args);

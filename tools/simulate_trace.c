@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/gzip.h"
 #include "base/json.h"
 #include "partition/plan_print.h"
 #include "tools/simulate_record.h"
@@ -78,6 +79,19 @@ static void add_names(trace_t *trace, const yoke_plan_t *plan)
     }
 }
 
+static yoke_status_t write_text(const char *path, const yoke_text_t *text)
+{
+    size_t length = strlen(path), size = 0;
+    char *packed = NULL;
+    if (length < 3 || strcmp(path + length - 3, ".gz") != 0)
+        return yoke_file_write(path, text->data, text->size);
+    yoke_status_t status = yoke_gzip_pack(text->data, text->size, &packed, &size);
+    if (status == YOKE_OK)
+        status = yoke_file_write(path, packed, size);
+    free(packed);
+    return status;
+}
+
 yoke_status_t yoke_trace_write(const char *path, const yoke_plan_t *plan,
                                yoke_replay_t *replay)
 {
@@ -89,7 +103,7 @@ yoke_status_t yoke_trace_write(const char *path, const yoke_plan_t *plan,
     if (status == YOKE_OK && trace.text.failed)
         status = yoke_fail_memory();
     if (status == YOKE_OK)
-        status = yoke_file_write(path, trace.text.data, trace.text.size);
+        status = write_text(path, &trace.text);
     yoke_text_free(&trace.text);
     return status;
 }

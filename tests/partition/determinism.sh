@@ -15,7 +15,7 @@ failed=0
 
 # What computes, decides and prints; readers and checkers have no part in a plan's bytes.
 shopt -s extglob
-rebuilt=(partition/!(check*|explain*|*_read|*_print|replay|renew|infeasible|faults|split).c
+rebuilt=(partition/!(check*|explain*|*_read|*_print|replay|recording*|renew|infeasible|failure|faults|split).c
          costmodel/{cost,memory,rates,shard,collective,constants}.c base/{text,json,quantity}.c)
 # Objects of the sources that are not built again.
 rest=()

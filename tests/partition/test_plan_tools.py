@@ -122,7 +122,7 @@ def check_slow(path, plan, step, inputs):
 
 def check_mistakes(folder, path, plan, inputs):
     for fault in (("--slow", "x"), ("--slow", "a/b=0"), ("--slow", "a/b=-1"), ("--slow", "=1"),
-                  ("--slow", "no/such=0.5"), ("--trace", "t.json.gz"), ("--width", "39")):
+                  ("--slow", "no/such=0.5"), ("--fail", "x"), ("--width", "39")):
         result = run("simulate", path, *inputs, *fault, code=2)
         expect(fault[0] in result.stderr, f"{fault}: not named in '{result.stderr}'")
     run("check", code=2)

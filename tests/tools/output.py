@@ -19,6 +19,7 @@ CALLS = {
     "explain": ["explain", PLAN, *INPUTS],
     "check": ["check", PLAN, *INPUTS],
     "simulate": ["simulate", PLAN, *INPUTS],
+    "report": ["report", PLAN, *INPUTS],
     "bench": ["bench", "hal", "--conformance", "null", "--filter", "queue/fill-"],
 }
 # Inventory may be partial where a runtime of the machine misbehaves.
