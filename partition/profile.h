@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_PARTITION_PROFILE_H
+#define YOKE_PARTITION_PROFILE_H
+
+/*
+ * Constants per device and framework (yoke-profiles/1): each profile changes a few of the
+ * generic constants for runs that it matches. Later ones win.
+ */
+
+#include "base/text.h"
+#include "costmodel/constants.h"
+#include "inventory/catalog.h"
+
+typedef struct yoke_profile {
+    char *name, *source;
+    char *framework, *device, *notes; /* parts of a run's words; NULL: any */
+    struct yoke_profile_value {
+        char *name;
+        double value;
+    } * values;
+    size_t value_count;
+    double network; /* bytes/s of a node where the run does not say; 0: none */
+} yoke_profile_t;
+
+/* A device type as tables call it: like one of the catalog, but for some figures. */
+typedef struct yoke_profile_device {
+    char *name, *like, *source;
+    double bandwidth, memory, link; /* 0: the catalog's */
+    double compute[YOKE_DTYPE_COUNT];
+    double peers; /* devices in a node, 0: not said */
+} yoke_profile_device_t;
+
+typedef struct yoke_profiles {
+    yoke_constants_t base;
+    yoke_profile_t *profiles;
+    size_t profile_count;
+    yoke_profile_device_t *devices;
+    size_t device_count;
+} yoke_profiles_t;
+
+/* `path` NULL: the bundled file. The base is yoke_constants_get()'s. A file of
+ * yoke-constants/1 is taken too: as the base, with no profiles.
+ * @retval YOKE_ERR_BAD_INPUT  the message has the file and the JSON pointer */
+yoke_status_t yoke_profiles_read(const char *path, yoke_profiles_t *out_profiles);
+void yoke_profiles_free(yoke_profiles_t *profiles);
+
+/* Constants for a run; `names` gets the profiles that apply, "A, B". */
+void yoke_profiles_apply(const yoke_profiles_t *profiles, const char *framework,
+                         const char *device, const char *notes,
+                         yoke_constants_t *out_constants, double *out_network,
+                         yoke_text_t *names);
+
+/* Figures of a device type by the name a table gives it. False: not known; the text
+ * before a blank with a bracket, "x" and a count at the end, and "vendor:" in front are
+ * tried without. The strings in `out_device` belong to the catalog. */
+bool yoke_profiles_device(const yoke_profiles_t *profiles, const char *name,
+                          yoke_inventory_device_t *out_device);
+
+#endif
