@@ -81,6 +81,8 @@ static const field_t fields[] = {
     FIELD(selective_gemm, 0, 1),
     FIELD(selective_elementwise, 0, 1),
     FIELD(exchange_hidden, 0, 1),
+    LATENCY(head_latency),
+    FIELD(misaligned_fraction, 0, 1),
     FIELD(ring_exposed, 0, 1),
     FRACTION(fp8_fraction),
     UNCERTAINTY(uncertainty_measured),

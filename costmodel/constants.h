@@ -71,6 +71,9 @@ typedef struct yoke_constants {
     double selective_elementwise; /* part of the elementwise work that it repeats */
     double exchange_hidden; /* part of tensor parallelism's exchange that is hidden
                                 behind computing */
+    double head_latency; /* seconds a micro-batch, beside the layers: loss, scaling, data */
+    double misaligned_fraction; /* of the GEMM rate, for vocabulary rows that are no multiple
+                                   of 8 and not padded; 0: no such loss */
     double ring_exposed;     /* the same of context parallelism's ring */
     double fp8_fraction;     /* of the 8-bit peak, relative to what 16 bits reach */
     double uncertainty_measured, uncertainty_runtime, uncertainty_catalog,

@@ -48,6 +48,14 @@ static bool is_routed(const yoke_tensor_t *tensor)
     return tensor->shard == YOKE_SHARD_EXPERTS && tensor->copies > 1;
 }
 
+/* Matrix units want rows of whole 16 bytes. Frameworks that cut the vocabulary pad it; a
+ * head that stands whole often keeps its odd number of rows. */
+static bool misaligned(const work_t *work, const yoke_tensor_t *tensor)
+{
+    return work->constants->misaligned_fraction > 0 && work->tp == 1 &&
+           tensor->shard == YOKE_SHARD_VOCAB && tensor->rows % 8 != 0;
+}
+
 static void add_gemm(const work_t *work, const yoke_tensor_t *tensor, parts_t *parts)
 {
     double n = (double)tensor->rows, k = (double)tensor->columns;
@@ -58,6 +66,8 @@ static void add_gemm(const work_t *work, const yoke_tensor_t *tensor, parts_t *p
     double setting_rate = work->setting->gemm_rate;
     double rate = setting_rate > 0 ? setting_rate : work->rates->compute;
     double load = 1;
+    if (misaligned(work, tensor))
+        rate *= work->constants->misaligned_fraction;
     if (is_routed(tensor)) {
         rate *= work->constants->expert_fraction;
         load = larger(work->setting->imbalance, 1);
@@ -237,6 +247,16 @@ static void get_exchange(const work_t *work, double *out_forward, double *out_ba
     }
 }
 
+/* The device works and exchanges while the host launches. Where the launches of exchanges
+ * are not counted, they are taken to come on top. */
+static double beside_launches(const work_t *work, double computing, double exchanging,
+                              double floor)
+{
+    if (work->constants->kernels_exchange > 0)
+        return larger(computing + exchanging, floor);
+    return larger(computing, floor) + exchanging;
+}
+
 static double recomputed(const work_t *work, const parts_t *parts,
                          const yoke_layer_cost_t *cost)
 {
@@ -289,16 +309,18 @@ void yoke_layer_time_in(const yoke_layer_t *layer, const yoke_rates_t *rates,
     double experts = dispatch(&work), keys = ring(&work, parts.attention);
 
     double floor = host_floor(&work);
-    double forward =
-        larger(parts.gemm + parts.attention + parts.scores + parts.elementwise, floor);
+    double forward = parts.gemm + parts.attention + parts.scores + parts.elementwise;
     double backward = constants->backward_gemm * parts.gemm +
                       constants->backward_attention * parts.attention +
                       constants->backward_elementwise * (parts.elementwise + parts.scores);
-    backward = larger(backward, floor * constants->kernels_backward);
-
-    out_cost->forward = forward + exchange_forward + experts + keys;
     /* Backward passes keys and values, and their gradients the other way. */
-    out_cost->backward = backward + exchange_backward + experts + 2 * keys;
+    exchange_forward += experts + keys;
+    exchange_backward += experts + 2 * keys;
+    out_cost->forward = beside_launches(&work, forward, exchange_forward, floor);
+    out_cost->backward = beside_launches(&work, backward, exchange_backward,
+                                         floor * constants->kernels_backward);
+    if (layer->kind == YOKE_LAYER_HEAD && !rates->host)
+        out_cost->forward += constants->head_latency;
     out_cost->backward += recomputed(&work, &parts, out_cost);
     out_cost->flops = parts.flops * (1 + constants->backward_gemm);
 }

@@ -58,7 +58,8 @@ static yoke_status_t read_values(const yoke_cursor_t *at, yoke_profile_t *profil
 static yoke_status_t read_profile(const yoke_cursor_t *at, yoke_profile_t *profile)
 {
     static const char *const allowed[] = {"name",    "source", "framework", "device",
-                                          "notes",   "constants", "network", NULL};
+                                          "notes",   "constants", "network",   "precision",
+                                          "pipeline_micro_batch", NULL};
     const char *text = NULL;
     yoke_status_t status = yoke_cursor_object(at);
     if (status == YOKE_OK)
@@ -77,6 +78,11 @@ static yoke_status_t read_profile(const yoke_cursor_t *at, yoke_profile_t *profi
         status = copy_string(at, "device", &profile->device);
     if (status == YOKE_OK)
         status = copy_string(at, "notes", &profile->notes);
+    if (status == YOKE_OK)
+        status = copy_string(at, "precision", &profile->precision);
+    if (status == YOKE_OK)
+        status = yoke_opt_double(at, "pipeline_micro_batch", 1e-3, 1e6,
+                                 &profile->pipeline_micro_batch);
     if (status == YOKE_OK)
         status = yoke_opt_double(at, "network", 1, 1e15, &profile->network);
     return status == YOKE_OK ? read_values(at, profile) : status;
@@ -216,6 +222,7 @@ void yoke_profiles_free(yoke_profiles_t *profiles)
         free(profile->source);
         free(profile->framework);
         free(profile->device);
+        free(profile->precision);
         free(profile->notes);
     }
     for (size_t i = 0; profiles->devices != NULL && i <= profiles->device_count; i++) {
@@ -234,22 +241,23 @@ static bool matches(const char *part, const char *text)
 }
 
 void yoke_profiles_apply(const yoke_profiles_t *profiles, const char *framework,
-                         const char *device, const char *notes,
-                         yoke_constants_t *out_constants, double *out_network,
-                         yoke_text_t *names)
+                         const char *device, const char *precision, const char *notes,
+                         yoke_profile_effect_t *out_effect, yoke_text_t *names)
 {
-    *out_constants = profiles->base;
-    *out_network = 0;
+    *out_effect = (yoke_profile_effect_t){.constants = profiles->base};
     for (size_t i = 0; i < profiles->profile_count; i++) {
         const yoke_profile_t *profile = &profiles->profiles[i];
         if (!matches(profile->framework, framework) ||
-            !matches(profile->device, device) || !matches(profile->notes, notes))
+            !matches(profile->device, device) ||
+            !matches(profile->precision, precision) || !matches(profile->notes, notes))
             continue;
         for (size_t v = 0; v < profile->value_count; v++)
-            (void)yoke_constants_set(out_constants, profile->values[v].name,
+            (void)yoke_constants_set(&out_effect->constants, profile->values[v].name,
                                      profile->values[v].value);
         if (profile->network > 0)
-            *out_network = profile->network;
+            out_effect->network = profile->network;
+        if (profile->pipeline_micro_batch > 0)
+            out_effect->pipeline_micro_batch = profile->pipeline_micro_batch;
         yoke_text_printf(names, "%s%s", names->size > 0 ? ", " : "", profile->name);
     }
 }
@@ -272,6 +280,9 @@ static void fill(const yoke_catalog_device_t *row, yoke_inventory_device_t *out)
     out->memory.total = row->memory;
     memcpy(out->compute, row->compute, sizeof out->compute);
     memcpy(out->achieved, row->achieved, sizeof out->achieved);
+    /* The two 16-bit types share the matrix units: what one reaches, the other does. */
+    if (!yoke_known(&out->achieved[YOKE_FP16]))
+        out->achieved[YOKE_FP16] = out->achieved[YOKE_BF16];
 }
 
 static void set(yoke_quantity_t *quantity, double value)

@@ -13,13 +13,15 @@
 
 typedef struct yoke_profile {
     char *name, *source;
-    char *framework, *device, *notes; /* parts of a run's words; NULL: any */
+    char *framework, *device, *precision, *notes; /* parts of a run's words; NULL: any */
     struct yoke_profile_value {
         char *name;
         double value;
     } * values;
     size_t value_count;
     double network; /* bytes/s of a node where the run does not say; 0: none */
+    double pipeline_micro_batch; /* the batch of a replica is cut into these in a pipeline;
+                                    0: as the run says */
 } yoke_profile_t;
 
 /* A device type as tables call it: like one of the catalog, but for some figures. */
@@ -44,11 +46,15 @@ typedef struct yoke_profiles {
 yoke_status_t yoke_profiles_read(const char *path, yoke_profiles_t *out_profiles);
 void yoke_profiles_free(yoke_profiles_t *profiles);
 
+typedef struct yoke_profile_effect {
+    yoke_constants_t constants;
+    double network, pipeline_micro_batch; /* 0: none says it */
+} yoke_profile_effect_t;
+
 /* Constants for a run; `names` gets the profiles that apply, "A, B". */
 void yoke_profiles_apply(const yoke_profiles_t *profiles, const char *framework,
-                         const char *device, const char *notes,
-                         yoke_constants_t *out_constants, double *out_network,
-                         yoke_text_t *names);
+                         const char *device, const char *precision, const char *notes,
+                         yoke_profile_effect_t *out_effect, yoke_text_t *names);
 
 /* Figures of a device type by the name a table gives it. False: not known; the text
  * before a blank with a bracket, "x" and a count at the end, and "vendor:" in front are

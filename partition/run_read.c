@@ -318,13 +318,16 @@ static bool make_stages(reader_t *reader, yoke_run_t *run, unsigned layers,
 
 static bool apply_profiles(reader_t *reader, yoke_run_t *run)
 {
-    double network = 0;
+    yoke_profile_effect_t effect;
     yoke_text_t names = {0};
-    yoke_profiles_apply(reader->profiles, run->framework, run->device_name, run->notes,
-                        &run->constants, &network, &names);
+    yoke_profiles_apply(reader->profiles, run->framework, run->device_name,
+                        text_of(reader, "precision"), run->notes, &effect, &names);
     run->profiles = names.data;
+    run->constants = effect.constants;
     if (run->network <= 0)
-        run->network = network;
+        run->network = effect.network;
+    if (run->pp > 1 && effect.pipeline_micro_batch > 0)
+        run->micro_batch = effect.pipeline_micro_batch;
     if (run->devices > run->per_node && run->network <= 0)
         return miss(reader, "network does not say the rate of a node");
     return true;
