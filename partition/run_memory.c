@@ -14,8 +14,8 @@ static double larger(double a, double b)
 }
 
 /* Everything that a block keeps is cut when the sequence is. */
-static void add_layer(const yoke_run_t *run, const yoke_layer_t *layer, unsigned tp,
-                      double count, held_t *out)
+static void add_layer(const yoke_run_t *run, const yoke_constants_t *constants,
+                      const yoke_layer_t *layer, unsigned tp, double count, held_t *out)
 {
     yoke_layer_bytes_t bytes, whole;
     double samples = run->micro_batch / run->cp;
@@ -34,6 +34,9 @@ static void add_layer(const yoke_run_t *run, const yoke_layer_t *layer, unsigned
                           (double)layer->tensors[i].copies / tp * (1 - 1.0 / run->ep);
     parameters -= run->pp == 1 ? bytes.tied : 0;
     out->parameters += count * parameters;
+    if (run->recompute == YOKE_RECOMPUTE_SELECTIVE)
+        /* What GEMMs wrote that are done again is not kept. */
+        bytes.activations *= 1 - constants->selective_gemm;
     out->activations += count * bytes.activations;
     out->logits += count * bytes.logits;
     out->working = larger(out->working, bytes.working_set);
@@ -57,7 +60,7 @@ static double stage_memory(const yoke_run_t *run, const yoke_constants_t *consta
             block++;
         }
         if (mine)
-            add_layer(run, layer, stage->tp, 1, &held);
+            add_layer(run, constants, layer, stage->tp, 1, &held);
     }
     double steps = run->global_batch / (run->dp * run->micro_batch);
     double flying = run->pp - index;
@@ -66,17 +69,15 @@ static double stage_memory(const yoke_run_t *run, const yoke_constants_t *consta
     flying = flying < steps ? flying : larger(steps, 1);
 
     double ranks = (double)run->dp * run->cp, size = (double)yoke_dtype_size(run->dtype);
-    double weights = size, gradients = constants->gradient_bytes,
-           optimizer = constants->adam_bytes;
-    if (run->zero >= 1)
-        optimizer /= ranks;
-    if (run->zero >= 2)
-        gradients /= ranks;
-    double bytes = held.parameters * optimizer + held.parameters * gradients;
-    if (run->zero >= 3) /* its part, and two layers gathered */
-        bytes += held.parameters * weights / ranks + 2 * held.largest * weights;
+    double optimizer = constants->adam_bytes / (run->zero >= 1 ? ranks : 1);
+    /* In a pipeline what ZeRO-2 and 3 shard stays whole from one micro-batch to the next. */
+    bool piped = run->pp > 1;
+    double gradients = constants->gradient_bytes / (run->zero >= 2 && !piped ? ranks : 1);
+    double bytes = held.parameters * (optimizer + gradients);
+    if (run->zero >= 3 && !piped) /* its part, and two layers gathered */
+        bytes += held.parameters * size / ranks + 2 * held.largest * size;
     else
-        bytes += held.parameters * weights;
+        bytes += held.parameters * size;
     bytes += held.activations * flying + held.logits + held.working;
     if (constants->score_traffic > 0) { /* 5 bytes a score: Korthikanti et al. 2022 */
         bool all = run->recompute == YOKE_RECOMPUTE_NONE;
