@@ -125,8 +125,9 @@ static yoke_status_t take_all(reader_t *reader, size_t size)
         rows++;
     }
     if (status == YOKE_OK && rows == 0)
-        return yoke_fail(YOKE_ERR_BAD_INPUT, "%s: it is empty; the first row names the "
-                                             "columns",
+        return yoke_fail(YOKE_ERR_BAD_INPUT,
+                         "%s: it is empty; the first row names the "
+                         "columns",
                          reader->csv.name);
     reader->csv.rows = rows > 0 ? rows - 1 : 0;
     return status == YOKE_OK ? check_names(&reader->csv) : status;

@@ -9,10 +9,10 @@
 #include "yoke/status.h"
 
 typedef struct yoke_csv {
-    char *name;    /* file name, for messages */
-    char *text;    /* the cells point into it */
-    char **cells;  /* row after row, the names first */
-    size_t *lines; /* of each row, where it begins in the file */
+    char *name;           /* file name, for messages */
+    char *text;           /* the cells point into it */
+    char **cells;         /* row after row, the names first */
+    size_t *lines;        /* of each row, where it begins in the file */
     size_t columns, rows; /* rows: without the names */
 } yoke_csv_t;
 

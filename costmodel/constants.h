@@ -69,13 +69,14 @@ typedef struct yoke_constants {
     double scatter_bytes;    /* per parameter and reduce-scatter of ZeRO-2 and 3 */
     double selective_gemm;   /* part of the GEMMs that selective recomputation repeats */
     double selective_elementwise; /* part of the elementwise work that it repeats */
-    double exchange_hidden; /* part of tensor parallelism's exchange that is hidden
-                                behind computing */
-    double head_latency; /* seconds a micro-batch, beside the layers: loss, scaling, data */
-    double misaligned_fraction; /* of the GEMM rate, for vocabulary rows that are no multiple
-                                   of 8 and not padded; 0: no such loss */
-    double ring_exposed;     /* the same of context parallelism's ring */
-    double fp8_fraction;     /* of the 8-bit peak, relative to what 16 bits reach */
+    double exchange_hidden;       /* part of tensor parallelism's exchange that is hidden
+                                      behind computing */
+    double
+        head_latency; /* seconds a micro-batch, beside the layers: loss, scaling, data */
+    double misaligned_fraction; /* of the GEMM rate, for vocabulary rows that are no
+                                   multiple of 8 and not padded; 0: no such loss */
+    double ring_exposed;        /* the same of context parallelism's ring */
+    double fp8_fraction;        /* of the 8-bit peak, relative to what 16 bits reach */
     double uncertainty_measured, uncertainty_runtime, uncertainty_catalog,
         uncertainty_not_reread, uncertainty_disputed, uncertainty_default,
         uncertainty_user;

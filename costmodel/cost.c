@@ -24,7 +24,7 @@ typedef struct work {
 typedef struct parts {
     double gemm, attention, elementwise; /* seconds, forward */
     double scores; /* of attention: traffic of scores that are written out */
-    double flops;                        /* model FLOPs, forward, whole layer */
+    double flops;  /* model FLOPs, forward, whole layer */
 } parts_t;
 
 static double larger(double a, double b)
@@ -71,7 +71,8 @@ static void add_gemm(const work_t *work, const yoke_tensor_t *tensor, parts_t *p
     if (is_routed(tensor)) {
         rate *= work->constants->expert_fraction;
         load = larger(work->setting->imbalance, 1);
-        touched = larger(touched / work->ep, 1); /* its own experts, for the tokens of ep */
+        touched =
+            larger(touched / work->ep, 1); /* its own experts, for the tokens of ep */
     }
 
     /* Weights of the touched copies once; the cut side of the activations by the share.
@@ -125,9 +126,8 @@ static void add_attention(const work_t *work, parts_t *parts)
     bool full = attention->window == 0 && !attention->linear;
     double masked = full ? work->constants->dense_attention : 0;
     double rate = work->rates->compute * work->constants->attention_fraction;
-    parts->attention +=
-        gemm_latency(work) + larger((1 + masked) * flops / shards / rate,
-                                    moved / work->rates->bandwidth);
+    parts->attention += gemm_latency(work) + larger((1 + masked) * flops / shards / rate,
+                                                    moved / work->rates->bandwidth);
     if (full)
         parts->scores += work->constants->score_traffic * work->batch * heads *
                          work->sequence * work->sequence / work->cp * work->size /
@@ -267,7 +267,8 @@ static double recomputed(const work_t *work, const parts_t *parts,
     case YOKE_RECOMPUTE_FULL:
         return cost->forward;
     case YOKE_RECOMPUTE_SELECTIVE:
-        return parts->attention + parts->scores + constants->selective_gemm * parts->gemm +
+        return parts->attention + parts->scores +
+               constants->selective_gemm * parts->gemm +
                constants->selective_elementwise * parts->elementwise;
     case YOKE_RECOMPUTE_NONE:
     case YOKE_RECOMPUTE_AUTO:
@@ -310,9 +311,10 @@ void yoke_layer_time_in(const yoke_layer_t *layer, const yoke_rates_t *rates,
 
     double floor = host_floor(&work);
     double forward = parts.gemm + parts.attention + parts.scores + parts.elementwise;
-    double backward = constants->backward_gemm * parts.gemm +
-                      constants->backward_attention * parts.attention +
-                      constants->backward_elementwise * (parts.elementwise + parts.scores);
+    double backward =
+        constants->backward_gemm * parts.gemm +
+        constants->backward_attention * parts.attention +
+        constants->backward_elementwise * (parts.elementwise + parts.scores);
     /* Backward passes keys and values, and their gradients the other way. */
     exchange_forward += experts + keys;
     exchange_backward += experts + 2 * keys;

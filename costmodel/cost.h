@@ -73,9 +73,9 @@ double yoke_tensor_share(const yoke_layer_t *layer, const yoke_tensor_t *tensor,
  */
 typedef struct yoke_layer_setting {
     uint64_t tp, cp, ep;
-    bool sequence_parallel; /* norms and residuals are cut along the sequence by tp */
-    double gemm_rate;       /* FLOP/s of GEMMs in a narrower type; 0: rates->compute */
-    double ring, ring_latency;     /* of the context-parallel ring, bytes/s and seconds */
+    bool sequence_parallel;    /* norms and residuals are cut along the sequence by tp */
+    double gemm_rate;          /* FLOP/s of GEMMs in a narrower type; 0: rates->compute */
+    double ring, ring_latency; /* of the context-parallel ring, bytes/s and seconds */
     double expert, expert_latency; /* of the expert-parallel exchange */
     double imbalance;              /* tokens of the fullest expert rank / mean; 0: 1 */
     double micro_batch, sequence;

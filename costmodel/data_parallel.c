@@ -35,8 +35,9 @@ double yoke_gradient_time(const yoke_path_t *path, const yoke_constants_t *const
 double yoke_gather_time(const yoke_path_t *path, const yoke_constants_t *constants,
                         double parameters)
 {
-    return path->ranks > 1 ? one_way(path, constants, parameters * constants->gather_bytes)
-                           : 0;
+    return path->ranks > 1
+               ? one_way(path, constants, parameters * constants->gather_bytes)
+               : 0;
 }
 
 double yoke_scatter_time(const yoke_path_t *path, const yoke_constants_t *constants,

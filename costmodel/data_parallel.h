@@ -9,8 +9,8 @@
 
 /* Where the members of a group stand. */
 typedef struct yoke_path {
-    unsigned ranks, together;       /* of all; of them in one node */
-    double link, link_latency;      /* in the node, bytes/s of each member */
+    unsigned ranks, together;        /* of all; of them in one node */
+    double link, link_latency;       /* in the node, bytes/s of each member */
     double network, network_latency; /* bytes/s of the members of a node together */
 } yoke_path_t;
 

@@ -43,8 +43,9 @@ static yoke_status_t read_values(const yoke_cursor_t *at, yoke_profile_t *profil
     {
         if (!json_is_number(value) ||
             !yoke_constants_set(&scratch, name, json_number_value(value)))
-            return yoke_cursor_fail(&all, name, "must be a constant of the cost model "
-                                                "(docs/cost-model.md), within its range");
+            return yoke_cursor_fail(&all, name,
+                                    "must be a constant of the cost model "
+                                    "(docs/cost-model.md), within its range");
         struct yoke_profile_value *slot = &profile->values[profile->value_count];
         slot->name = yoke_strdup(name);
         slot->value = json_number_value(value);
@@ -57,9 +58,11 @@ static yoke_status_t read_values(const yoke_cursor_t *at, yoke_profile_t *profil
 
 static yoke_status_t read_profile(const yoke_cursor_t *at, yoke_profile_t *profile)
 {
-    static const char *const allowed[] = {"name",    "source", "framework", "device",
-                                          "notes",   "constants", "network",   "precision",
-                                          "pipeline_micro_batch", NULL};
+    static const char *const allowed[] = {
+        "name",      "source",    "framework",
+        "device",    "notes",     "constants",
+        "network",   "precision", "pipeline_micro_batch",
+        "recompute", "type",      NULL};
     const char *text = NULL;
     yoke_status_t status = yoke_cursor_object(at);
     if (status == YOKE_OK)
@@ -79,6 +82,10 @@ static yoke_status_t read_profile(const yoke_cursor_t *at, yoke_profile_t *profi
     if (status == YOKE_OK)
         status = copy_string(at, "notes", &profile->notes);
     if (status == YOKE_OK)
+        status = copy_string(at, "recompute", &profile->recompute);
+    if (status == YOKE_OK)
+        status = copy_string(at, "type", &profile->type);
+    if (status == YOKE_OK)
         status = copy_string(at, "precision", &profile->precision);
     if (status == YOKE_OK)
         status = yoke_opt_double(at, "pipeline_micro_batch", 1e-3, 1e6,
@@ -90,8 +97,9 @@ static yoke_status_t read_profile(const yoke_cursor_t *at, yoke_profile_t *profi
 
 static yoke_status_t read_device(const yoke_cursor_t *at, yoke_profile_device_t *device)
 {
-    static const char *const allowed[] = {"name", "like", "source", "bandwidth", "memory",
-                                          "link", "fp16", "bf16",   "fp8",       NULL};
+    static const char *const allowed[] = {"name",   "like",  "source", "bandwidth",
+                                          "memory", "link",  "fp16",   "bf16",
+                                          "fp8",    "peers", NULL};
     const char *text = NULL;
     yoke_status_t status = yoke_cursor_object(at);
     if (status == YOKE_OK)
@@ -114,6 +122,8 @@ static yoke_status_t read_device(const yoke_cursor_t *at, yoke_profile_device_t 
         status = yoke_opt_double(at, "memory", 1, 1e16, &device->memory);
     if (status == YOKE_OK)
         status = yoke_opt_double(at, "link", 1, 1e16, &device->link);
+    if (status == YOKE_OK)
+        status = yoke_opt_double(at, "peers", 1, 1024, &device->peers);
     if (status == YOKE_OK)
         status = yoke_opt_double(at, "fp16", 1, 1e19, &device->compute[YOKE_FP16]);
     if (status == YOKE_OK)
@@ -140,6 +150,63 @@ static yoke_status_t read_devices(const yoke_cursor_t *root, yoke_profiles_t *ou
     return status;
 }
 
+static yoke_status_t read_size(const yoke_cursor_t *at, const char *key, unsigned *out)
+{
+    uint64_t value = 0;
+    yoke_status_t status = yoke_need_u64(at, key, 1, 1u << 26, &value);
+    *out = (unsigned)value;
+    return status;
+}
+
+static yoke_status_t read_model(const yoke_cursor_t *at, yoke_profile_model_t *model)
+{
+    static const char *const allowed[] = {"name",       "source", "layers",
+                                          "hidden",     "heads",  "ffn",
+                                          "vocabulary", "gated",  NULL};
+    const char *text = NULL;
+    yoke_status_t status = yoke_cursor_object(at);
+    if (status == YOKE_OK)
+        status = yoke_cursor_only(at, allowed);
+    if (status == YOKE_OK)
+        status = yoke_need_string(at, "name", &text);
+    if (status == YOKE_OK)
+        status = yoke_need_string(at, "source", &text);
+    if (status == YOKE_OK)
+        status = copy_string(at, "name", &model->name);
+    if (status == YOKE_OK)
+        status = copy_string(at, "source", &model->source);
+    if (status == YOKE_OK)
+        status = read_size(at, "layers", &model->layers);
+    if (status == YOKE_OK)
+        status = read_size(at, "hidden", &model->hidden);
+    if (status == YOKE_OK)
+        status = read_size(at, "heads", &model->heads);
+    if (status == YOKE_OK)
+        status = read_size(at, "ffn", &model->ffn);
+    if (status == YOKE_OK)
+        status = read_size(at, "vocabulary", &model->vocabulary);
+    if (status == YOKE_OK)
+        status = yoke_opt_bool(at, "gated", &model->gated);
+    return status;
+}
+
+static yoke_status_t read_models(const yoke_cursor_t *root, yoke_profiles_t *out)
+{
+    yoke_cursor_t list;
+    if (!yoke_cursor_member(root, "models", &list))
+        return YOKE_OK;
+    yoke_status_t status = yoke_cursor_array(&list);
+    size_t count = status == YOKE_OK ? yoke_cursor_count(&list) : 0;
+    out->models = calloc(count + 1, sizeof *out->models);
+    if (out->models == NULL)
+        return yoke_fail_memory();
+    for (; status == YOKE_OK && out->model_count < count; out->model_count++) {
+        yoke_cursor_t item = yoke_cursor_item(&list, out->model_count);
+        status = read_model(&item, &out->models[out->model_count]);
+    }
+    return status;
+}
+
 static yoke_status_t read_profiles(const yoke_cursor_t *root, yoke_profiles_t *out)
 {
     yoke_cursor_t list;
@@ -159,7 +226,8 @@ static yoke_status_t read_profiles(const yoke_cursor_t *root, yoke_profiles_t *o
 
 static yoke_status_t read_document(const yoke_json_t *json, yoke_profiles_t *out)
 {
-    static const char *const allowed[] = {"schema", "devices", "profiles", NULL};
+    static const char *const allowed[] = {"schema", "devices", "models", "profiles",
+                                          NULL};
     yoke_cursor_t root = yoke_json_cursor(json);
     const char *schema = NULL;
     yoke_status_t status = yoke_cursor_object(&root);
@@ -172,6 +240,8 @@ static yoke_status_t read_document(const yoke_json_t *json, yoke_profiles_t *out
                                   schema);
     if (status == YOKE_OK)
         status = read_devices(&root, out);
+    if (status == YOKE_OK)
+        status = read_models(&root, out);
     return status == YOKE_OK ? read_profiles(&root, out) : status;
 }
 
@@ -186,9 +256,8 @@ yoke_status_t yoke_profiles_read(const char *path, yoke_profiles_t *out_profiles
     yoke_profiles_t profiles = {0};
     const yoke_constants_t *base = NULL;
     yoke_json_t json = {0};
-    char *bundled = path == NULL
-                        ? yoke_format("%s/costmodel/profiles.json", yoke_data_dir())
-                        : NULL;
+    char *bundled =
+        path == NULL ? yoke_format("%s/costmodel/profiles.json", yoke_data_dir()) : NULL;
     if (path == NULL && bundled == NULL)
         return yoke_fail_memory();
     const char *file = path != NULL ? path : bundled;
@@ -212,8 +281,7 @@ yoke_status_t yoke_profiles_read(const char *path, yoke_profiles_t *out_profiles
 
 void yoke_profiles_free(yoke_profiles_t *profiles)
 {
-    /* One entry is behind the count: empty, or the one that failed to be read. */
-    for (size_t i = 0; profiles->profiles != NULL && i <= profiles->profile_count; i++) {
+    for (size_t i = 0; profiles->profiles != NULL && i < profiles->profile_count; i++) {
         yoke_profile_t *profile = &profiles->profiles[i];
         for (size_t v = 0; v < profile->value_count; v++)
             free(profile->values[v].name);
@@ -223,13 +291,20 @@ void yoke_profiles_free(yoke_profiles_t *profiles)
         free(profile->framework);
         free(profile->device);
         free(profile->precision);
+        free(profile->recompute);
+        free(profile->type);
         free(profile->notes);
     }
-    for (size_t i = 0; profiles->devices != NULL && i <= profiles->device_count; i++) {
+    for (size_t i = 0; profiles->devices != NULL && i < profiles->device_count; i++) {
         free(profiles->devices[i].name);
         free(profiles->devices[i].like);
         free(profiles->devices[i].source);
     }
+    for (size_t i = 0; profiles->models != NULL && i < profiles->model_count; i++) {
+        free(profiles->models[i].name);
+        free(profiles->models[i].source);
+    }
+    free(profiles->models);
     free(profiles->profiles);
     free(profiles->devices);
     *profiles = (yoke_profiles_t){0};
@@ -258,6 +333,10 @@ void yoke_profiles_apply(const yoke_profiles_t *profiles, const char *framework,
             out_effect->network = profile->network;
         if (profile->pipeline_micro_batch > 0)
             out_effect->pipeline_micro_batch = profile->pipeline_micro_batch;
+        if (profile->recompute != NULL)
+            out_effect->recompute = profile->recompute;
+        if (profile->type != NULL)
+            out_effect->type = profile->type;
         yoke_text_printf(names, "%s%s", names->size > 0 ? ", " : "", profile->name);
     }
 }
@@ -301,7 +380,8 @@ static bool next_form(char *name)
         return true;
     }
     size_t size = strlen(name), digits = 0;
-    while (digits < size && name[size - 1 - digits] >= '0' && name[size - 1 - digits] <= '9')
+    while (digits < size && name[size - 1 - digits] >= '0' &&
+           name[size - 1 - digits] <= '9')
         digits++;
     if (digits == 0 || digits + 1 >= size || name[size - 1 - digits] != 'x')
         return false;
@@ -338,4 +418,21 @@ bool yoke_profiles_device(const yoke_profiles_t *profiles, const char *name,
         return true;
     } while (next_form(form));
     return false;
+}
+
+unsigned yoke_profiles_peers(const yoke_profiles_t *profiles, const char *name)
+{
+    for (size_t i = 0; i < profiles->device_count; i++)
+        if (strcmp(profiles->devices[i].name, name) == 0)
+            return (unsigned)profiles->devices[i].peers;
+    return 0;
+}
+
+const yoke_profile_model_t *yoke_profiles_model(const yoke_profiles_t *profiles,
+                                                const char *name)
+{
+    for (size_t i = 0; i < profiles->model_count; i++)
+        if (strcmp(profiles->models[i].name, name) == 0)
+            return &profiles->models[i];
+    return NULL;
 }

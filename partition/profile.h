@@ -20,8 +20,10 @@ typedef struct yoke_profile {
     } * values;
     size_t value_count;
     double network; /* bytes/s of a node where the run does not say; 0: none */
-    double pipeline_micro_batch; /* the batch of a replica is cut into these in a pipeline;
-                                    0: as the run says */
+    double pipeline_micro_batch; /* the batch of a replica is cut into these in a
+                                    pipeline; 0: as the run says */
+    char *recompute,
+        *type; /* of the framework, where the run does not say: "none", "fp16" */
 } yoke_profile_t;
 
 /* A device type as tables call it: like one of the catalog, but for some figures. */
@@ -32,12 +34,21 @@ typedef struct yoke_profile_device {
     double peers; /* devices in a node, 0: not said */
 } yoke_profile_device_t;
 
+/* A published model by the name that tables use. */
+typedef struct yoke_profile_model {
+    char *name, *source;
+    unsigned layers, hidden, heads, ffn, vocabulary;
+    bool gated;
+} yoke_profile_model_t;
+
 typedef struct yoke_profiles {
     yoke_constants_t base;
     yoke_profile_t *profiles;
     size_t profile_count;
     yoke_profile_device_t *devices;
     size_t device_count;
+    yoke_profile_model_t *models;
+    size_t model_count;
 } yoke_profiles_t;
 
 /* `path` NULL: the bundled file. The base is yoke_constants_get()'s. A file of
@@ -49,6 +60,7 @@ void yoke_profiles_free(yoke_profiles_t *profiles);
 typedef struct yoke_profile_effect {
     yoke_constants_t constants;
     double network, pipeline_micro_batch; /* 0: none says it */
+    const char *recompute, *type;         /* NULL: none says it */
 } yoke_profile_effect_t;
 
 /* Constants for a run; `names` gets the profiles that apply, "A, B". */
@@ -61,5 +73,10 @@ void yoke_profiles_apply(const yoke_profiles_t *profiles, const char *framework,
  * tried without. The strings in `out_device` belong to the catalog. */
 bool yoke_profiles_device(const yoke_profiles_t *profiles, const char *name,
                           yoke_inventory_device_t *out_device);
+/* Devices in a node of that type; 0: not said. */
+unsigned yoke_profiles_peers(const yoke_profiles_t *profiles, const char *name);
+/* NULL: no model of that name. */
+const yoke_profile_model_t *yoke_profiles_model(const yoke_profiles_t *profiles,
+                                                const char *name);
 
 #endif

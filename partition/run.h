@@ -22,9 +22,9 @@ typedef struct yoke_run_stage {
 } yoke_run_stage_t;
 
 typedef struct yoke_run {
-    size_t row, line;        /* in its table */
+    size_t row, line;                                                  /* in its table */
     const char *source, *framework, *model_name, *device_name, *notes; /* in the table */
-    const yoke_model_t *model; /* of the set */
+    const yoke_model_t *model;                                         /* of the set */
     yoke_run_stage_t *stages;
     unsigned stage_count;
     unsigned devices, per_node, tp, pp, dp, cp, ep, chunks;
@@ -33,12 +33,13 @@ typedef struct yoke_run {
     unsigned zero;
     bool sequence_parallel, fp8;
     yoke_dtype_t dtype;
-    double network;     /* bytes/s of a node; 0: one node, or the profile's */
-    double time;        /* measured, seconds; 0: not */
-    double memory;      /* measured, bytes; 0: not */
-    double naive_flops; /* of the whole step, model FLOPs */
+    double network;             /* bytes/s of a node; 0: one node, or the profile's */
+    double time;                /* measured, seconds; 0: not */
+    double memory;              /* measured, bytes; 0: not */
+    double naive_flops;         /* of the whole step, model FLOPs */
     yoke_constants_t constants; /* as the profiles say */
-    char *profiles;             /* "A, B": the names of those that apply */
+    const char *said_recompute, *said_type; /* what the profiles say of it, or NULL */
+    char *profiles;                         /* "A, B": the names of those that apply */
 } yoke_run_t;
 
 typedef struct yoke_run_miss {

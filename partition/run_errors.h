@@ -10,9 +10,9 @@
 typedef struct yoke_errors {
     size_t count;
     double mean, median, p90, bias;
-    size_t pairs;        /* of one model, device count and batch that differ by over 5 % */
-    double order;        /* of those, part put in the right order */
-    size_t groups;       /* with two runs or more */
+    size_t pairs;  /* of one model, device count and batch that differ by over 5 % */
+    double order;  /* of those, part put in the right order */
+    size_t groups; /* with two runs or more */
     double regret, regret_most; /* of the run predicted to be best, over the best */
 } yoke_errors_t;
 
@@ -31,8 +31,9 @@ bool yoke_run_rivals(const yoke_run_t *a, const yoke_run_t *b);
 void yoke_run_groups(const yoke_run_set_t *set, unsigned *out);
 
 /* Fit: the constants called `names` (NULL-terminated) of the runs chosen by `use`,
- * changed by common factors, so that the mean of max(predicted / measured, measured / predicted) is least.
- * Coordinate search with shrinking steps; no clock and no chance in it.
+ * changed by common factors, so that the mean of max(predicted / measured, measured /
+ * predicted) is least. Coordinate search with shrinking steps; no clock and no chance in
+ * it.
  * @retval YOKE_ERR_BAD_INPUT  none of the runs has a measured time
  * @retval YOKE_ERR_USAGE      no such constant */
 yoke_status_t yoke_run_fit(const yoke_run_set_t *set, const bool *use,

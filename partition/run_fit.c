@@ -17,7 +17,8 @@ typedef struct fit {
     size_t count;
 } fit_t;
 
-/* Mean of the greater of predicted / measured and its inverse, less 1, with the named constants from `values`. */
+/* Mean of the greater of predicted / measured and its inverse, less 1, with the named
+ * constants from `values`. */
 static yoke_status_t get_loss(const fit_t *fit, const double *values, double *out)
 {
     double sum = 0;
@@ -77,9 +78,10 @@ static yoke_status_t start(const fit_t *fit, const yoke_constants_t *constants,
 {
     for (size_t k = 0; k < fit->count; k++)
         if (!yoke_constants_value(constants, fit->names[k], &values[k]))
-            return yoke_fail(YOKE_ERR_USAGE,
-                             "no constant is called \"%s\"; docs/cost-model.md names them",
-                             fit->names[k]);
+            return yoke_fail(
+                YOKE_ERR_USAGE,
+                "no constant is called \"%s\"; docs/cost-model.md names them",
+                fit->names[k]);
     return YOKE_OK;
 }
 

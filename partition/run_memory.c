@@ -22,8 +22,8 @@ static void add_layer(const yoke_run_t *run, const yoke_constants_t *constants,
     yoke_layer_get_bytes(layer, tp, samples, run->sequence, run->dtype, run->recompute,
                          &bytes);
     if (run->sequence_parallel && tp > 1 && layer->kind == YOKE_LAYER_DECODER) {
-        yoke_layer_get_bytes(layer, 1, samples, run->sequence, run->dtype,
-                             run->recompute, &whole);
+        yoke_layer_get_bytes(layer, 1, samples, run->sequence, run->dtype, run->recompute,
+                             &whole);
         bytes.activations = whole.activations / tp;
     }
     double parameters = bytes.parameters;
@@ -70,7 +70,8 @@ static double stage_memory(const yoke_run_t *run, const yoke_constants_t *consta
 
     double ranks = (double)run->dp * run->cp, size = (double)yoke_dtype_size(run->dtype);
     double optimizer = constants->adam_bytes / (run->zero >= 1 ? ranks : 1);
-    /* In a pipeline what ZeRO-2 and 3 shard stays whole from one micro-batch to the next. */
+    /* In a pipeline what ZeRO-2 and 3 shard stays whole from one micro-batch to the next.
+     */
     bool piped = run->pp > 1;
     double gradients = constants->gradient_bytes / (run->zero >= 2 && !piped ? ranks : 1);
     double bytes = held.parameters * (optimizer + gradients);

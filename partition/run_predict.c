@@ -76,8 +76,7 @@ static double parameters(const yoke_run_t *run, const yoke_layer_t *layer, unsig
     for (size_t i = 0; i < layer->tensor_count; i++) {
         const yoke_tensor_t *tensor = &layer->tensors[i];
         double count = (double)tensor->rows * (double)tensor->columns *
-                       (double)tensor->copies *
-                       yoke_tensor_share(layer, tensor, tp);
+                       (double)tensor->copies * yoke_tensor_share(layer, tensor, tp);
         if (tensor->shard == YOKE_SHARD_EXPERTS)
             count /= run->ep;
         if (!tensor->tied)
@@ -149,7 +148,8 @@ static bool time_stage(const predictor_t *p, unsigned first_block, bool first, b
         return false;
     yoke_layer_setting_t setting = make_setting(p, stage, &out->rates, gemm_rate);
     yoke_path_t data;
-    get_group(p->run, p->constants, &out->rates, p->run->dp * p->run->cp, stage->tp, &data);
+    get_group(p->run, p->constants, &out->rates, p->run->dp * p->run->cp, stage->tp,
+              &data);
     unsigned block = 0;
     for (size_t i = 0; i < model->layer_count; i++) {
         const yoke_layer_t *layer = &model->layers[i];
@@ -182,7 +182,8 @@ static bool time_stage(const predictor_t *p, unsigned first_block, bool first, b
     return true;
 }
 
-/* Send of one micro-batch's activations to the next stage. Stages are devices/pp apart. */
+/* Send of one micro-batch's activations to the next stage. Stages are devices/pp apart.
+ */
 static double send_time(const predictor_t *p, const stage_time_t *stage, unsigned tp)
 {
     const yoke_run_t *run = p->run;
@@ -266,8 +267,9 @@ static bool time_stages(const predictor_t *p, double *forward, double *backward,
         double sent = last ? 0 : send_time(p, &time, run->stages[s].tp);
         /* What holds up the stage: it sends forward and backward. */
         double held = p->constants->send_exposed * sent;
-        double held_back = first ? 0 : p->constants->send_exposed *
-                                           send_time(p, &time, run->stages[s].tp);
+        double held_back =
+            first ? 0
+                  : p->constants->send_exposed * send_time(p, &time, run->stages[s].tp);
         forward[index] = larger(forward[index], time.forward + held);
         backward[index] = larger(backward[index], time.backward + held_back);
         send[index] = larger(send[index], sent - held);
@@ -296,8 +298,9 @@ yoke_status_t yoke_run_predict(const yoke_run_t *run, const yoke_constants_t *co
     totals_t totals = {0};
     if (!time_stages(&p, forward, backward, send, &totals)) {
         free(numbers);
-        return yoke_fail(YOKE_ERR_BAD_INPUT, "line %zu: its device cannot compute in its "
-                                             "precision, or its rate is not known",
+        return yoke_fail(YOKE_ERR_BAD_INPUT,
+                         "line %zu: its device cannot compute in its "
+                         "precision, or its rate is not known",
                          run->line);
     }
     double end = yoke_simulate_1f1b(run->pp, whole, forward, backward, send, NULL, NULL,

@@ -19,17 +19,21 @@ static const yoke_option_t options[] = {
      .heading = "What to do"},
     {.name = "fit",
      .argument = "FILE",
-     .help = "Fit constants to the runs of a table; one half is fitted, split by model and "
-             "device count, the error of both halves is printed."},
+     .help =
+         "Fit constants to the runs of a table; one half is fitted, split by model and "
+         "device count, the error of both halves is printed."},
     {.name = "constants",
      .argument = "NAME,...",
-     .help = "Constants to fit. Default: gemm_fraction,elementwise_hidden,kernel_latency."},
+     .help =
+         "Constants to fit. Default: gemm_fraction,elementwise_hidden,kernel_latency."},
     {.name = "all", .help = "Fit to all runs; nothing is held back."},
     {.name = "source",
      .argument = "NAME",
      .help = "Only runs of this source.",
      .heading = "Which runs"},
-    {.name = "framework", .argument = "TEXT", .help = "Only runs whose framework has TEXT."},
+    {.name = "framework",
+     .argument = "TEXT",
+     .help = "Only runs whose framework has TEXT."},
     {.name = "device", .argument = "TEXT", .help = "Only runs whose device has TEXT."},
     {.name = "profile",
      .argument = "FILE",
@@ -152,7 +156,8 @@ static yoke_status_t predict_all(job_t *job)
 typedef enum kind { KIND_TIME, KIND_NAIVE, KIND_MEMORY } kind_t;
 
 /* -1: all runs; 0: held back; 1: in the fit. */
-static yoke_errors_t errors_of(const job_t *job, const char *source, kind_t kind, int part)
+static yoke_errors_t errors_of(const job_t *job, const char *source, kind_t kind,
+                               int part)
 {
     yoke_error_row_t *rows = calloc(job->set.run_count + 1, sizeof *rows);
     size_t count = 0;
@@ -168,7 +173,8 @@ static yoke_errors_t errors_of(const job_t *job, const char *source, kind_t kind
                                                                 : result->memory,
                                            measured, job->groups[i]};
     }
-    yoke_errors_t errors = rows != NULL ? yoke_errors_of(rows, count) : (yoke_errors_t){0};
+    yoke_errors_t errors =
+        rows != NULL ? yoke_errors_of(rows, count) : (yoke_errors_t){0};
     free(rows);
     return errors;
 }
@@ -206,8 +212,8 @@ static bool seen_before(const yoke_run_set_t *set, size_t i)
 
 static void print_sources(const job_t *job, bool fit, yoke_text_t *out)
 {
-    static const char *const headers[] = {"source",  "what",    ">runs",  ">mean",
-                                          ">median", ">p90",    ">bias",  ">order",
+    static const char *const headers[] = {"source",  "what", ">runs", ">mean",
+                                          ">median", ">p90", ">bias", ">order",
                                           ">regret", ">most"};
     yoke_table_t *table = yoke_table_new(headers, sizeof headers / sizeof *headers);
     if (table == NULL)
@@ -426,8 +432,8 @@ static yoke_status_t write_constants(const job_t *job, const char *path, const c
         bool fitted = false;
         for (size_t k = 0; job->names[k] != NULL; k++)
             fitted = fitted || strcmp(job->names[k], names[i]) == 0;
-        char *source = fitted ? yoke_format("fitted to %s", file)
-                              : yoke_strdup("as before the fit");
+        char *source =
+            fitted ? yoke_format("fitted to %s", file) : yoke_strdup("as before the fit");
         json_t *entry = json_object();
         (void)yoke_constants_value(&job->constants, names[i], &value);
         json_object_set_new(entry, "value", json_real(value));
