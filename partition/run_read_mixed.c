@@ -178,6 +178,7 @@ bool yoke_run_read_mixed(yoke_run_reader_t *reader, yoke_run_t *run)
         return yoke_run_refuse(reader, "recomputation and data type are not said");
     run->dtype = strcmp(run->said_type, "fp16") == 0   ? YOKE_FP16
                  : strcmp(run->said_type, "fp32") == 0 ? YOKE_FP32
+                 : strcmp(run->said_type, "tf32") == 0 ? YOKE_TF32
                                                        : YOKE_BF16;
     return yoke_run_recompute(reader, run->said_recompute, &run->recompute);
 }
