@@ -85,6 +85,6 @@ typedef struct yoke_run_result {
 yoke_status_t yoke_run_predict(const yoke_run_t *run, const yoke_constants_t *constants,
                                yoke_run_result_t *out_result);
 /* Memory of the fullest device, bytes. */
-double yoke_run_memory(const yoke_run_t *run, const yoke_constants_t *constants);
+double yoke_run_predict_memory(const yoke_run_t *run, const yoke_constants_t *constants);
 
 #endif

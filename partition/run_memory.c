@@ -93,7 +93,7 @@ static double stage_memory(const yoke_run_t *run, const yoke_constants_t *consta
     return bytes * (1 + constants->slack_fraction) + constants->context_bytes;
 }
 
-double yoke_run_memory(const yoke_run_t *run, const yoke_constants_t *constants)
+double yoke_run_predict_memory(const yoke_run_t *run, const yoke_constants_t *constants)
 {
     double most = 0;
     unsigned first = 0, index = 0;

@@ -310,7 +310,7 @@ yoke_status_t yoke_run_predict(const yoke_run_t *run, const yoke_constants_t *co
     yoke_run_result_t result = {.compute = end,
                                 .sync = totals.sync,
                                 .update = totals.update,
-                                .memory = yoke_run_memory(run, constants),
+                                .memory = yoke_run_predict_memory(run, constants),
                                 .naive = naive_time(run, whole)};
     result.time = end + totals.sync + totals.update + constants->step_overhead;
     double limit = run->stages[0].device.memory.total.value;

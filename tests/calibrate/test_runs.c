@@ -121,7 +121,7 @@ static void test_memory_of_zero(void **state)
     double held[4], count = (double)run.model->parameters_total;
     for (unsigned zero = 0; zero < 4; zero++) {
         run.zero = zero;
-        held[zero] = yoke_run_memory(&run, &c);
+        held[zero] = yoke_run_predict_memory(&run, &c);
     }
     /* What each stage of ZeRO takes away on 8 ranks, 12 + 4 + 2 bytes a parameter. */
     assert_true(held[0] - held[1] > 0.99 * count * 12 * 7 / 8);

@@ -19,6 +19,8 @@ CALLS = {
     "explain": ["explain", PLAN, *INPUTS],
     "check": ["check", PLAN, *INPUTS],
     "simulate": ["simulate", PLAN, *INPUTS],
+    "calibrate": ["calibrate", "--evaluate",
+                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs.csv")],
     "bench": ["bench", "hal", "--conformance", "null", "--filter", "queue/fill-"],
 }
 # Inventory may be partial where a runtime of the machine misbehaves.
