@@ -52,3 +52,10 @@ double yoke_cost_all_reduce(unsigned ranks, double bytes, double bandwidth,
     /* a ring all-reduce is a reduce-scatter and an all-gather */
     return 2 * yoke_cost_reduce_scatter(ranks, bytes, bandwidth, latency);
 }
+
+double yoke_cost_ramp(double bytes, double ramp, double half)
+{
+    if (bytes <= 0 || ramp <= 0)
+        return 0;
+    return ramp * bytes / (bytes + half);
+}

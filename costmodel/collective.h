@@ -23,4 +23,8 @@ double yoke_cost_all_gather(unsigned ranks, double bytes, double bandwidth,
 double yoke_cost_all_to_all(unsigned ranks, double bytes, double bandwidth,
                             double latency);
 
+/* What a collective takes longer than latency and bandwidth say, because its pipeline
+ * fills: `ramp` seconds in the end, half of it at `half` bytes. */
+double yoke_cost_ramp(double bytes, double ramp, double half);
+
 #endif

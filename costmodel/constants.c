@@ -68,6 +68,23 @@ static const field_t fields[] = {
     FIELD(bucket_bytes, 0, 1e12),
     FIELD(slack_fraction, 0, 1),
     FIELD(reserve_fraction, 0, 0.9),
+    FIELD(score_traffic, 0, 100),
+    FIELD(dense_attention, 0, 1),
+    FIELD(gemm_exposed, 0, 1),
+    LATENCY(exchange_ramp),
+    FIELD(exchange_half, 1, 1e12),
+    FIELD(kernels_exchange, 0, 1e3),
+    FIELD(send_exposed, 0, 1),
+    FIELD(gather_exposed, 0, 1),
+    FIELD(gather_bytes, 0, 16),
+    FIELD(scatter_bytes, 0, 16),
+    FIELD(selective_gemm, 0, 1),
+    FIELD(selective_elementwise, 0, 1),
+    FIELD(exchange_hidden, 0, 1),
+    LATENCY(head_latency),
+    FIELD(misaligned_fraction, 0, 1),
+    FIELD(ring_exposed, 0, 1),
+    FRACTION(fp8_fraction),
     UNCERTAINTY(uncertainty_measured),
     UNCERTAINTY(uncertainty_runtime),
     UNCERTAINTY(uncertainty_catalog),
@@ -176,4 +193,41 @@ yoke_status_t yoke_constants_get(const yoke_constants_t **out_constants)
     if (status == YOKE_OK)
         *out_constants = &constants;
     return status;
+}
+
+static const field_t *find_field(const char *name)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+const char *const *yoke_constants_names(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static const char *names[FIELD_COUNT + 1];
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        names[i] = fields[i].name;
+    pthread_mutex_unlock(&lock);
+    return names;
+}
+
+bool yoke_constants_value(const yoke_constants_t *constants, const char *name,
+                          double *out_value)
+{
+    const field_t *field = find_field(name);
+    if (field != NULL)
+        memcpy(out_value, (const char *)constants + field->offset, sizeof *out_value);
+    return field != NULL;
+}
+
+bool yoke_constants_set(yoke_constants_t *constants, const char *name, double value)
+{
+    const field_t *field = find_field(name);
+    if (field == NULL || !(value >= field->min && value <= field->max))
+        return false;
+    memcpy((char *)constants + field->offset, &value, sizeof value);
+    return true;
 }

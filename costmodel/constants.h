@@ -7,6 +7,7 @@
  * unit and source there). Nothing numeric hides in the code.
  */
 
+#include <stdbool.h>
 #include "yoke/status.h"
 
 typedef struct yoke_constants {
@@ -52,6 +53,30 @@ typedef struct yoke_constants {
                                 at most the gradients themselves */
     double slack_fraction;   /* allocator slack on all but the context */
     double reserve_fraction; /* usable = total x (1 - reserve) when usable is unknown */
+    /* Terms of frameworks; 0 leaves a term out. */
+    double score_traffic;   /* elements moved per attention score, forward, where the
+                               scores are written out: 0 with flash attention */
+    double dense_attention; /* part of the masked scores that is computed all the same */
+    double gemm_exposed;    /* part of the lesser of a GEMM's compute and traffic that is
+                               not hidden behind the greater */
+    double exchange_ramp;   /* seconds that a collective needs to fill its pipeline,
+                               reached by half at exchange_half bytes */
+    double exchange_half;
+    double kernels_exchange; /* launches that one tensor-parallel collective adds */
+    double send_exposed;     /* part of a send that holds up its stage */
+    double gather_exposed;   /* part of ZeRO-3's traffic not hidden behind computing */
+    double gather_bytes;     /* per parameter and all-gather of ZeRO-3 */
+    double scatter_bytes;    /* per parameter and reduce-scatter of ZeRO-2 and 3 */
+    double selective_gemm;   /* part of the GEMMs that selective recomputation repeats */
+    double selective_elementwise; /* part of the elementwise work that it repeats */
+    double exchange_hidden;       /* part of tensor parallelism's exchange that is hidden
+                                      behind computing */
+    double
+        head_latency; /* seconds a micro-batch, beside the layers: loss, scaling, data */
+    double misaligned_fraction; /* of the GEMM rate, for vocabulary rows that are no
+                                   multiple of 8 and not padded; 0: no such loss */
+    double ring_exposed;        /* the same of context parallelism's ring */
+    double fp8_fraction;        /* of the 8-bit peak, relative to what 16 bits reach */
     double uncertainty_measured, uncertainty_runtime, uncertainty_catalog,
         uncertainty_not_reread, uncertainty_disputed, uncertainty_default,
         uncertainty_user;
@@ -65,5 +90,12 @@ yoke_status_t yoke_constants_read(const char *path, yoke_constants_t *out_consta
 /* Read the file of the data folder (or YOKE_CONSTANTS). Cached after the first success.
  * Threads: any. */
 yoke_status_t yoke_constants_get(const yoke_constants_t **out_constants);
+
+/* One constant by its name: NULL-terminated names in the order of the struct, its value,
+ * and setting it. False: no such name, or the value is out of its range. */
+const char *const *yoke_constants_names(void);
+bool yoke_constants_value(const yoke_constants_t *constants, const char *name,
+                          double *out_value);
+bool yoke_constants_set(yoke_constants_t *constants, const char *name, double value);
 
 #endif

@@ -67,6 +67,27 @@ bool yoke_shard_heads(uint64_t heads, uint64_t kv_heads, uint64_t tp, uint64_t *
 double yoke_tensor_share(const yoke_layer_t *layer, const yoke_tensor_t *tensor,
                          uint64_t tp);
 
+/*
+ * How one micro-batch of a layer is worked on. tp, cp and ep of 0 count as 1; ep ranks
+ * are among those of data parallelism, cp ranks share each sequence.
+ */
+typedef struct yoke_layer_setting {
+    uint64_t tp, cp, ep;
+    bool sequence_parallel;    /* norms and residuals are cut along the sequence by tp */
+    double gemm_rate;          /* FLOP/s of GEMMs in a narrower type; 0: rates->compute */
+    double ring, ring_latency; /* of the context-parallel ring, bytes/s and seconds */
+    double expert, expert_latency; /* of the expert-parallel exchange */
+    double imbalance;              /* tokens of the fullest expert rank / mean; 0: 1 */
+    double micro_batch, sequence;
+    yoke_dtype_t dtype;
+    yoke_recompute_t recompute;
+} yoke_layer_setting_t;
+
+/* Time of a layer in that setting; yoke_layer_time() is this with cp = ep = 1. */
+void yoke_layer_time_in(const yoke_layer_t *layer, const yoke_rates_t *rates,
+                        const yoke_constants_t *constants,
+                        const yoke_layer_setting_t *setting, yoke_layer_cost_t *out_cost);
+
 void yoke_layer_time(const yoke_layer_t *layer, const yoke_rates_t *rates,
                      const yoke_constants_t *constants, uint64_t tp, double micro_batch,
                      double sequence, yoke_dtype_t dtype, yoke_recompute_t recompute,

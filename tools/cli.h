@@ -64,8 +64,8 @@ extern const yoke_command_t *const yoke_commands[];
 
 extern const yoke_command_t yoke_inventory_command, yoke_catalog_command,
     yoke_model_command, yoke_plan_command, yoke_explain_command, yoke_check_command,
-    yoke_simulate_command, yoke_export_command, yoke_bench_command;
-    yoke_simulate_command, yoke_report_command, yoke_bench_command;
+    yoke_simulate_command, yoke_report_command, yoke_export_command,
+    yoke_calibrate_command, yoke_bench_command;
 
 /* Text to stdout or, with --json FILE|- given, the document instead. */
 yoke_status_t yoke_write_output(const char *path, const char *text);

@@ -25,3 +25,11 @@ for member in ("value", "unit", "source"):
     del broken["constants"]["slack_fraction"][member]
     if validator.is_valid(broken):
         sys.exit(f"the schema accepts a constant without {member}")
+
+profiles = read("schema", "yoke-profiles-1.schema.json")
+jsonschema.Draft202012Validator.check_schema(profiles)
+bundled = read("data", "costmodel", "profiles.json")
+jsonschema.Draft202012Validator(profiles).validate(bundled)
+del bundled["profiles"][0]["source"]
+if jsonschema.Draft202012Validator(profiles).is_valid(bundled):
+    sys.exit("the schema accepts a profile without a source")

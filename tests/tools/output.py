@@ -20,6 +20,8 @@ CALLS = {
     "check": ["check", PLAN, *INPUTS],
     "simulate": ["simulate", PLAN, *INPUTS],
     "report": ["report", PLAN, *INPUTS],
+    "calibrate": ["calibrate", "--evaluate",
+                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs.csv")],
     "bench": ["bench", "hal", "--conformance", "null", "--filter", "queue/fill-"],
 }
 # Inventory may be partial where a runtime of the machine misbehaves.
