@@ -2,7 +2,7 @@
 """Collect the tests of several build folders into one CTestTestfile.cmake, so that one run of
 ctest, with one closing line, covers them all.
 
-usage: collect-tests.py OUT_FOLDER SOURCE PREFIX=BUILD_FOLDER[,EXCLUDED_LABEL]...
+usage: collect-tests.py OUT_FOLDER SOURCE PREFIX=BUILD_FOLDER[,EXCLUDED_LABEL|+ONLY_LABEL]...
 """
 import json
 import os
@@ -30,11 +30,12 @@ def tests_of(prefix, folder, excluded):
     shown = subprocess.run(["ctest", "--show-only=json-v1"], cwd=folder, check=True,
                            capture_output=True, text=True).stdout
     for test in json.loads(shown)["tests"]:
+        properties = {item["name"]: item["value"] for item in test.get("properties", [])}
+        labels = properties.get("LABELS", [])
+        if excluded.startswith("+") and excluded[1:] not in labels or excluded in labels:
+            continue
         if "command" not in test:
             raise SystemExit(f"{folder}: test {test['name']} has no program; is it built?")
-        properties = {item["name"]: item["value"] for item in test.get("properties", [])}
-        if excluded and excluded in properties.get("LABELS", []):
-            continue
         yield test, properties
 
 
