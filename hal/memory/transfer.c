@@ -379,6 +379,16 @@ static yoke_status_t check_end(const char *call, const char *what,
     return YOKE_OK;
 }
 
+/* Refused here, a copy leaves the transfer as it was. */
+static yoke_status_t check_apart(const char *call, yoke_span_t to, yoke_span_t from,
+                                 uint64_t size)
+{
+    if (to.buffer != from.buffer || to.offset >= from.offset + size ||
+        from.offset >= to.offset + size)
+        return YOKE_OK;
+    return yoke_fail(YOKE_ERR_USAGE, "%s: source and destination overlap", call);
+}
+
 static yoke_status_t start(yoke_transfer_t *transfer, yoke_queue_t *to_queue,
                            yoke_span_t to, yoke_queue_t *from_queue, yoke_span_t from,
                            uint64_t size)
@@ -408,6 +418,8 @@ yoke_status_t yoke_transfer_start(yoke_transfer_t *transfer, yoke_queue_t *to_qu
     yoke_status_t status = check_end(call, "to", transfer->to.device, to_queue, to, size);
     if (status == YOKE_OK)
         status = check_end(call, "from", transfer->from.device, from_queue, from, size);
+    if (status == YOKE_OK)
+        status = check_apart(call, to, from, size);
     if (status != YOKE_OK || size == 0)
         return status;
     pthread_mutex_lock(&transfer->lock);

@@ -75,7 +75,7 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
 void yoke_kernel_destroy(yoke_kernel_t *kernel);
 
 typedef enum yoke_argument_kind {
-    YOKE_ARGUMENT_SPAN = 0,  /**< a pointer into a buffer */
+    YOKE_ARGUMENT_SPAN = 0,  /**< a pointer into a buffer; buffer NULL: a NULL pointer */
     YOKE_ARGUMENT_VALUE = 1, /**< bytes of a scalar or struct */
     YOKE_ARGUMENT_LOCAL = 2  /**< local memory of `size` bytes; at most one, the last */
 } yoke_argument_kind_t;

@@ -242,6 +242,14 @@ static void refuses(void **state)
                      YOKE_ERR_OUT_OF_RANGE);
     assert_int_equal(yoke_transfer_start(transfer, a.queue, span, a.queue, span, 0),
                      YOKE_OK);
+    /* A copy that is refused leaves the transfer usable. */
+    assert_int_equal(
+        yoke_transfer_start(transfer, a.queue, span, a.queue, yoke_span(a.buffer, 4), 8),
+        YOKE_ERR_USAGE);
+    assert_int_equal(
+        yoke_transfer_start(transfer, a.queue, span, a.queue, yoke_span(a.buffer, 8), 8),
+        YOKE_OK);
+    assert_int_equal(yoke_transfer_wait(transfer), YOKE_OK);
     assert_int_equal(yoke_transfer_poll(NULL), YOKE_ERR_USAGE);
     assert_int_equal(yoke_transfer_wait(NULL), YOKE_ERR_USAGE);
     assert_int_equal(yoke_transfer_wait_event(NULL, a.queue, NULL), YOKE_ERR_USAGE);
