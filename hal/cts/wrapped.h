@@ -5,7 +5,8 @@
 /*
  * Every public function, wrapped: the caller's current device or context is compared
  * before and after each call (current.c). tests/cts/wrapped.py sees that none is missing.
- * A name inside its own macro is not replaced again, so the text below is the whole trick.
+ * A name inside its own macro is not replaced again, so the text below is the whole
+ * trick.
  */
 
 #include "yoke/status.h"

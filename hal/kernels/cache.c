@@ -23,8 +23,9 @@
 #include "base/text.h"
 
 #define DEFAULT_LIMIT ((uint64_t)256 << 20)
-#define STALE_SECONDS 3600 /* a temporary file that old was left by a process that died  \
-                            */
+#define STALE_SECONDS                                                                    \
+    3600 /* a temporary file that old was left by a process that died                    \
+          */
 #define NAME_SIZE 48
 
 /* --- the folder --------------------------------------------------------------------- */

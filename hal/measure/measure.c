@@ -142,9 +142,8 @@ static yoke_status_t take(void *context, const char *key, const json_t *value)
     if (json_is_true(json_object_get(value, "lower_bound")))
         item->marks |= YOKE_MARK_LOWER_BOUND;
     if (item->problem != NULL) {
-        char *text =
-            yoke_format("%s: %s: %s", item->device != NULL ? item->device : "?",
-                        item->what != NULL ? item->what : "?", item->problem);
+        char *text = yoke_format("%s: %s: %s", item->device != NULL ? item->device : "?",
+                                 item->what != NULL ? item->what : "?", item->problem);
         bool told =
             text != NULL &&
             yoke_node_add_finding(job->node, "measure", "no device", text, true) != NULL;

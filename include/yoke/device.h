@@ -57,15 +57,16 @@ typedef struct yoke_device yoke_device_t;
 
 /** What a device can do besides the required: bits of yoke_device_info_t.capabilities. An
  *  operation whose bit is clear returns YOKE_ERR_UNSUPPORTED. */
-#define YOKE_CAP_PINNED (1ull << 0)        /**< YOKE_MEMORY_HOST buffers */
-#define YOKE_CAP_SHARED (1ull << 1)        /**< YOKE_MEMORY_SHARED buffers */
-#define YOKE_CAP_ADDRESS (1ull << 2)       /**< buffers have a device address */
-#define YOKE_CAP_PEER (1ull << 3)          /**< copies between devices of this runtime */
-#define YOKE_CAP_TIMING (1ull << 4)        /**< yoke_event_elapsed() */
-#define YOKE_CAP_SOURCE (1ull << 5)        /**< programs in the portable dialect */
-#define YOKE_CAP_NATIVE_SOURCE (1ull << 6) /**< programs in the runtime's own language   \
-                                            */
-#define YOKE_CAP_BINARY (1ull << 7)        /**< native binaries */
+#define YOKE_CAP_PINNED (1ull << 0)  /**< YOKE_MEMORY_HOST buffers */
+#define YOKE_CAP_SHARED (1ull << 1)  /**< YOKE_MEMORY_SHARED buffers */
+#define YOKE_CAP_ADDRESS (1ull << 2) /**< buffers have a device address */
+#define YOKE_CAP_PEER (1ull << 3)    /**< copies between devices of this runtime */
+#define YOKE_CAP_TIMING (1ull << 4)  /**< yoke_event_elapsed() */
+#define YOKE_CAP_SOURCE (1ull << 5)  /**< programs in the portable dialect */
+#define YOKE_CAP_NATIVE_SOURCE                                                           \
+    (1ull << 6)                         /**< programs in the runtime's own language      \
+                                         */
+#define YOKE_CAP_BINARY (1ull << 7)     /**< native binaries */
 #define YOKE_CAP_GATE (1ull << 8)       /**< a queue can wait for the host (transfers) */
 #define YOKE_CAP_HOST_CALL (1ull << 9)  /**< yoke_queue_host_call() */
 #define YOKE_CAP_WRAP (1ull << 10)      /**< native queues, events and buffers */
@@ -73,10 +74,12 @@ typedef struct yoke_device yoke_device_t;
 #define YOKE_CAP_ATOMICS64 (1ull << 12) /**< 64-bit atomics in programs */
 #define YOKE_CAP_GEMM (1ull << 13)      /**< matrix product by the vendor's library */
 #define YOKE_CAP_PRIORITY (1ull << 14)  /**< queues of high and low priority */
-#define YOKE_CAP_FREE_MEMORY (1ull << 15) /**< the runtime says how much memory is free  \
-                                           */
-#define YOKE_CAP_EXHAUSTS (1ull << 16) /**< the runtime itself refuses too much memory   \
-                                        */
+#define YOKE_CAP_FREE_MEMORY                                                             \
+    (1ull << 15) /**< the runtime says how much memory is free                           \
+                  */
+#define YOKE_CAP_EXHAUSTS                                                                \
+    (1ull << 16) /**< the runtime itself refuses too much memory                         \
+                  */
 
 /** Name of one capability bit ("pinned"), NULL for none. Static storage. */
 const char *yoke_capability_name(uint64_t bit);

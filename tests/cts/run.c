@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yoke_cts_test [--verbose] [--filter PATTERNS] [--load PLUGIN] [--optional] DEVICE...: the
- * conformance suite on devices by name; --list: names of all cases. Exit code 0: all is as
- * expected; 1: not; 77, with --optional: a device is not there. */
+/* yoke_cts_test [--verbose] [--filter PATTERNS] [--load PLUGIN] [--optional] DEVICE...:
+ * the conformance suite on devices by name; --list: names of all cases. Exit code 0: all
+ * is as expected; 1: not; 77, with --optional: a device is not there. */
 #include <stdio.h>
 #include <stdbool.h>
 #include <string.h>

@@ -7,8 +7,8 @@ YOKE_FUNCTION f32 first(YOKE_LOCAL const f32 *values, YOKE_GLOBAL const f32 *oth
     return values[0] + others[0] + table[1];
 }
 
-YOKE_KERNEL void words(YOKE_GLOBAL f32 *x, YOKE_GLOBAL const f32 *y, YOKE_GLOBAL u32 *count,
-                       u64 n, f32 alpha, i32 shift)
+YOKE_KERNEL void words(YOKE_GLOBAL f32 *x, YOKE_GLOBAL const f32 *y,
+                       YOKE_GLOBAL u32 *count, u64 n, f32 alpha, i32 shift)
 {
     YOKE_LOCAL_ARRAY(f32, part, 64);
     u64 i = YOKE_GLOBAL_ID(0) + YOKE_GLOBAL_ID(1) + YOKE_GLOBAL_ID(2);
@@ -19,7 +19,8 @@ YOKE_KERNEL void words(YOKE_GLOBAL f32 *x, YOKE_GLOBAL const f32 *y, YOKE_GLOBAL
     f32 a = i < n ? x[i] : 0.0f;
     part[item % 64u] = a;
     YOKE_BARRIER();
-    a = YOKE_EXP(a) + YOKE_LOG(a) + YOKE_SQRT(a) + YOKE_RSQRT(a) + YOKE_TANH(a) + YOKE_ERF(a);
+    a = YOKE_EXP(a) + YOKE_LOG(a) + YOKE_SQRT(a) + YOKE_RSQRT(a) + YOKE_TANH(a) +
+        YOKE_ERF(a);
     a += YOKE_FABS(a) + YOKE_FLOOR(a) + YOKE_SIN(a) + YOKE_COS(a) + YOKE_POW(a, alpha);
     a = YOKE_FMA(a, alpha, 1.0f) + YOKE_FMAX(a, alpha) + YOKE_FMIN(a, alpha) + (f32)tiny;
     u32 half = 1u, kernel = 2u, global = 3u, local = 4u, constant = 5u;

@@ -15,8 +15,8 @@
 bool support_prepare(void);
 void support_clean(void);
 
-/* Name of the device of PoCL (or of YOKE_TEST_ICD) and of Oclgrind ("opencl:1"), NULL when
- * it is not there. */
+/* Name of the device of PoCL (or of YOKE_TEST_ICD) and of Oclgrind ("opencl:1"), NULL
+ * when it is not there. */
 const char *support_pocl(void);
 const char *support_oclgrind(void);
 /* All devices, NULL-terminated. */
