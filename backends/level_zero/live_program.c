@@ -119,6 +119,11 @@ static yoke_status_t read_binary(yoke_impl_program_t *program)
                    ? yoke_ze_fail("zeModuleGetNativeBinary", code)
                    : yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
                                             "level_zero: the driver gives no binary");
+    if (size > (size_t)1 << 30)
+        return yoke_backend_fail_text(
+            YOKE_ERR_SYSTEM,
+            "level_zero: zeModuleGetNativeBinary says that the binary has %zu bytes",
+            size);
     uint8_t *binary = malloc(size);
     if (binary == NULL)
         return yoke_fail_memory();
