@@ -180,7 +180,11 @@ static yoke_transfer_t *transfer_of(world_t *world, unsigned from, unsigned to)
     yoke_transfer_t **transfer = &world->transfers[from][to];
     if (*transfer != NULL)
         return *transfer;
-    bool threaded = (from * 5 + to) % 7 == 0;
+    /* Oclgrind 21.10 keeps commands and buffers in maps without locks (asyncQueueRelease,
+     * Memory::deallocateBuffer): it is one thread's. */
+    bool threaded = (from * 5 + to) % 7 == 0 &&
+                    world->ends[from].info.kind != YOKE_DEVICE_EMULATOR &&
+                    world->ends[to].info.kind != YOKE_DEVICE_EMULATOR;
     yoke_transfer_options_t options = {sizeof options,
                                        threaded ? YOKE_TRANSFER_THREAD : 0, 3, 4096};
     world->threaded[from][to] = threaded;
