@@ -25,7 +25,7 @@ typedef struct yoke_run_sizes {
 bool yoke_run_refuse(yoke_run_reader_t *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Cells: "" where there is no such column. Numbers refuse what is empty or outside. */
-const char *yoke_run_text(const yoke_run_reader_t *reader, const char *column);
+const char *yoke_run_field_text(const yoke_run_reader_t *reader, const char *column);
 bool yoke_run_number(yoke_run_reader_t *reader, const char *column, double min,
                      double max, double *out);
 bool yoke_run_whole(yoke_run_reader_t *reader, const char *column, unsigned max,

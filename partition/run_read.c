@@ -19,7 +19,7 @@ bool yoke_run_refuse(yoke_run_reader_t *reader, const char *format, ...)
     return false;
 }
 
-const char *yoke_run_text(const yoke_run_reader_t *reader, const char *column)
+const char *yoke_run_field_text(const yoke_run_reader_t *reader, const char *column)
 {
     const char *text = yoke_csv_get(&reader->set->csv, reader->row, column);
     return text != NULL ? text : "";
@@ -28,7 +28,7 @@ const char *yoke_run_text(const yoke_run_reader_t *reader, const char *column)
 bool yoke_run_number(yoke_run_reader_t *reader, const char *column, double min,
                      double max, double *out)
 {
-    const char *text = yoke_run_text(reader, column);
+    const char *text = yoke_run_field_text(reader, column);
     char *end = NULL;
     double value = strtod(text, &end);
     if (text[0] == '\0')
@@ -124,7 +124,7 @@ static void write_config(const yoke_run_sizes_t *sizes, bool tied, yoke_text_t *
 static bool read_sizes(yoke_run_reader_t *reader, yoke_run_sizes_t *out)
 {
     double gated = 0;
-    *out = (yoke_run_sizes_t){.moe = yoke_run_text(reader, "moe")};
+    *out = (yoke_run_sizes_t){.moe = yoke_run_field_text(reader, "moe")};
     if (!yoke_run_whole(reader, "layers", 4096, &out->layers) ||
         !yoke_run_whole(reader, "hidden", 1u << 20, &out->hidden) ||
         !yoke_run_whole(reader, "heads", 1u << 16, &out->heads) ||
@@ -133,17 +133,18 @@ static bool read_sizes(yoke_run_reader_t *reader, yoke_run_sizes_t *out)
         !yoke_run_number(reader, "gated_mlp", 0, 1, &gated))
         return false;
     out->gated = gated != 0;
-    bool experts_only = out->moe[0] != '\0' && yoke_run_text(reader, "ffn")[0] == '\0';
+    bool experts_only =
+        out->moe[0] != '\0' && yoke_run_field_text(reader, "ffn")[0] == '\0';
     if (experts_only)
         out->ffn = moe_value(out->moe, "moe_ffn", 1);
     else if (!yoke_run_whole(reader, "ffn", 1u << 24, &out->ffn))
         return false;
     out->kv_heads = out->heads;
     out->head_dim = out->hidden / out->heads;
-    if (yoke_run_text(reader, "kv_heads")[0] != '\0' &&
+    if (yoke_run_field_text(reader, "kv_heads")[0] != '\0' &&
         !yoke_run_whole(reader, "kv_heads", 1u << 16, &out->kv_heads))
         return false;
-    if (yoke_run_text(reader, "head_dim")[0] != '\0' &&
+    if (yoke_run_field_text(reader, "head_dim")[0] != '\0' &&
         !yoke_run_whole(reader, "head_dim", 1u << 16, &out->head_dim))
         return false;
     if (!out->gated && out->moe[0] == '\0' && out->kv_heads != out->heads)
@@ -204,7 +205,7 @@ bool yoke_run_recompute(yoke_run_reader_t *reader, const char *text,
 
 static bool read_precision(yoke_run_reader_t *reader, yoke_run_t *run)
 {
-    const char *text = yoke_run_text(reader, "precision");
+    const char *text = yoke_run_field_text(reader, "precision");
     run->dtype = strcmp(text, "fp16") == 0   ? YOKE_FP16
                  : strcmp(text, "fp32") == 0 ? YOKE_FP32
                                              : YOKE_BF16;
@@ -269,7 +270,8 @@ static bool read_degrees(yoke_run_reader_t *reader, yoke_run_t *run)
         !yoke_run_number(reader, "sequence_parallel", 0, 1, &parallel) ||
         !read_precision(reader, run))
         return false;
-    if (!yoke_run_recompute(reader, yoke_run_text(reader, "recompute"), &run->recompute))
+    if (!yoke_run_recompute(reader, yoke_run_field_text(reader, "recompute"),
+                            &run->recompute))
         return false;
     run->zero = (unsigned)zero;
     run->sequence_parallel = parallel != 0;
@@ -281,7 +283,7 @@ static bool read_degrees(yoke_run_reader_t *reader, yoke_run_t *run)
 static bool read_device(yoke_run_reader_t *reader, yoke_run_t *run,
                         yoke_inventory_device_t *out_device)
 {
-    run->device_name = yoke_run_text(reader, "device");
+    run->device_name = yoke_run_field_text(reader, "device");
     if (run->device_name[0] == '\0')
         return yoke_run_refuse(reader, "device is empty");
     if (!yoke_profiles_device(reader->profiles, run->device_name, out_device))
@@ -313,7 +315,8 @@ bool yoke_run_apply(yoke_run_reader_t *reader, yoke_run_t *run)
     yoke_profile_effect_t effect;
     yoke_text_t names = {0};
     yoke_profiles_apply(reader->profiles, run->framework, run->device_name,
-                        yoke_run_text(reader, "precision"), run->notes, &effect, &names);
+                        yoke_run_field_text(reader, "precision"), run->notes, &effect,
+                        &names);
     run->profiles = names.data;
     run->constants = effect.constants;
     if (run->network <= 0)
@@ -331,10 +334,10 @@ static bool read_run(yoke_run_reader_t *reader, yoke_run_t *run)
 {
     yoke_run_sizes_t sizes;
     yoke_inventory_device_t device;
-    run->source = yoke_run_text(reader, "source");
-    run->framework = yoke_run_text(reader, "framework");
-    run->model_name = yoke_run_text(reader, "model");
-    run->notes = yoke_run_text(reader, "notes");
+    run->source = yoke_run_field_text(reader, "source");
+    run->framework = yoke_run_field_text(reader, "framework");
+    run->model_name = yoke_run_field_text(reader, "model");
+    run->notes = yoke_run_field_text(reader, "notes");
     if (!read_sizes(reader, &sizes) || !read_degrees(reader, run) ||
         !read_device(reader, run, &device) ||
         !yoke_run_get_model(reader, &sizes, &run->model) ||
@@ -346,14 +349,14 @@ static bool read_run(yoke_run_reader_t *reader, yoke_run_t *run)
                                    run->tp);
     run->sequence = sizes.seq;
     run->network =
-        yoke_run_parse_network(yoke_run_text(reader, "network"), run->per_node);
+        yoke_run_parse_network(yoke_run_field_text(reader, "network"), run->per_node);
     double value;
-    if (yoke_run_text(reader, "iteration_time_s")[0] != '\0') {
+    if (yoke_run_field_text(reader, "iteration_time_s")[0] != '\0') {
         if (!yoke_run_number(reader, "iteration_time_s", 1e-9, 1e9, &value))
             return false;
         run->time = value;
     }
-    if (yoke_run_text(reader, "measured_gib")[0] != '\0') {
+    if (yoke_run_field_text(reader, "measured_gib")[0] != '\0') {
         if (!yoke_run_number(reader, "measured_gib", 1e-6, 1e6, &value))
             return false;
         run->memory = value * 1073741824.0;
@@ -376,7 +379,7 @@ static yoke_status_t add_row(yoke_run_reader_t *reader)
     *entry = (yoke_run_miss_t){
         .row = run.row,
         .line = run.line,
-        .source = yoke_run_text(reader, reader->mixed ? "system" : "source"),
+        .source = yoke_run_field_text(reader, reader->mixed ? "system" : "source"),
         .reason = yoke_strdup(reader->reason)};
     set->miss_count += entry->reason != NULL ? 1 : 0;
     return entry->reason != NULL ? YOKE_OK : yoke_fail_memory();

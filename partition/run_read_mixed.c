@@ -18,7 +18,7 @@ enum { MOST_STAGES = 1024 };
 static bool read_split(yoke_run_reader_t *reader, unsigned blocks, unsigned *out_layers,
                        unsigned *out_count)
 {
-    const char *text = yoke_run_text(reader, "layer_split");
+    const char *text = yoke_run_field_text(reader, "layer_split");
     unsigned count = 0, sum = 0;
     if (text[0] == '\0')
         return yoke_run_refuse(reader, "layer_split is empty");
@@ -83,7 +83,7 @@ static bool read_group(yoke_run_reader_t *reader, const char **at, yoke_run_t *r
 static bool read_stages(yoke_run_reader_t *reader, const unsigned *layers, unsigned count,
                         yoke_run_t *run)
 {
-    const char *at = yoke_run_text(reader, "stage_devices");
+    const char *at = yoke_run_field_text(reader, "stage_devices");
     if (at[0] == '\0')
         return yoke_run_refuse(reader, "stage_devices is empty");
     unsigned index = 0, replicas = 0;
@@ -118,14 +118,14 @@ static bool read_stages(yoke_run_reader_t *reader, const unsigned *layers, unsig
 static bool read_measured(yoke_run_reader_t *reader, yoke_run_t *run)
 {
     double value;
-    if (strcmp(yoke_run_text(reader, "measured_metric"), "iteration time") != 0)
+    if (strcmp(yoke_run_field_text(reader, "measured_metric"), "iteration time") != 0)
         return yoke_run_refuse(reader, "measured_metric is not \"iteration time\"");
-    if (yoke_run_text(reader, "measured_value")[0] != '\0') {
+    if (yoke_run_field_text(reader, "measured_value")[0] != '\0') {
         if (!yoke_run_number(reader, "measured_value", 1e-9, 1e9, &value))
             return false;
         run->time = value;
     }
-    const char *peak = strstr(yoke_run_text(reader, "outcome"), "peak GPU memory ");
+    const char *peak = strstr(yoke_run_field_text(reader, "outcome"), "peak GPU memory ");
     if (peak != NULL)
         run->memory = strtod(peak + strlen("peak GPU memory "), NULL);
     return true;
@@ -159,10 +159,10 @@ bool yoke_run_read_mixed(yoke_run_reader_t *reader, yoke_run_t *run)
 {
     yoke_run_sizes_t sizes;
     unsigned layers[MOST_STAGES], count = 0;
-    run->source = run->framework = yoke_run_text(reader, "system");
-    run->model_name = yoke_run_text(reader, "model");
-    run->notes = yoke_run_text(reader, "note");
-    run->device_name = yoke_run_text(reader, "stage_devices");
+    run->source = run->framework = yoke_run_field_text(reader, "system");
+    run->model_name = yoke_run_field_text(reader, "model");
+    run->notes = yoke_run_field_text(reader, "note");
+    run->device_name = yoke_run_field_text(reader, "stage_devices");
     run->cp = run->ep = run->chunks = 1;
     if (!read_measured(reader, run) || !read_model(reader, run, &sizes) ||
         !read_split(reader, sizes.layers, layers, &count) ||

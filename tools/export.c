@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <jansson.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "partition/export.h"
@@ -97,7 +99,29 @@ static yoke_status_t write_file(const char *folder, const yoke_export_file_t *fi
     return status;
 }
 
-static yoke_status_t write_folder(const char *folder, const yoke_export_t *export)
+/* {"folder", "files": [...], "start"} */
+static yoke_status_t write_document(const char *path, const char *folder,
+                                    const yoke_export_t *export)
+{
+    json_t *files = json_array();
+    for (size_t i = 0; i < export->count; i++)
+        json_array_append_new(files, json_string(export->files[i].name));
+    json_t *document = json_pack("{s:s, s:o, s:s?}", "folder", folder, "files", files,
+                                 "start", export->start);
+    char *text = document != NULL ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    json_decref(document);
+    if (text == NULL)
+        return yoke_fail(YOKE_ERR_BAD_INPUT, "%s: the folder's name is no UTF-8", folder);
+    char *whole = yoke_format("%s\n", text);
+    yoke_status_t status =
+        whole != NULL ? yoke_write_output(path, whole) : yoke_fail_memory();
+    free(whole);
+    free(text);
+    return status;
+}
+
+static yoke_status_t write_folder(const char *folder, const char *json,
+                                  const yoke_export_t *export)
 {
     yoke_text_t text = {0};
     yoke_status_t status = make_folder(folder);
@@ -109,7 +133,9 @@ static yoke_status_t write_folder(const char *folder, const yoke_export_t *expor
     if (export->start != NULL)
         yoke_text_printf(&text, "\nstart there with: %s", export->start);
     yoke_text_add(&text, "\n");
-    if (status == YOKE_OK)
+    if (status == YOKE_OK && json != NULL)
+        status = write_document(json, folder, export);
+    else if (status == YOKE_OK)
         status = yoke_write_output("-", yoke_text_get(&text));
     yoke_text_free(&text);
     return status;
@@ -146,7 +172,8 @@ static yoke_status_t export_plan(yoke_args_t *args, const char *path)
     if (status == YOKE_OK)
         status = yoke_plan_export(plan, model, inventory, &wanted, &export);
     if (status == YOKE_OK)
-        status = write_folder(yoke_args_value(args, "out"), &export);
+        status = write_folder(yoke_args_value(args, "out"), yoke_args_value(args, "json"),
+                              &export);
     yoke_export_free(&export);
     yoke_inventory_free(inventory);
     yoke_model_free(model);

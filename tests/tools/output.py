@@ -10,6 +10,7 @@ from command import YOKE, commands, expect, finish, run
 
 # One good call of each command, with bundled data; PLAN is a plan made before.
 PLAN = "PLAN"
+OUT = tempfile.TemporaryDirectory()
 INPUTS = ["--model", "gpt2", "--cluster", "a100-v100"]
 CALLS = {
     "inventory": ["inventory"],
@@ -20,6 +21,8 @@ CALLS = {
     "check": ["check", PLAN, *INPUTS],
     "simulate": ["simulate", PLAN, *INPUTS],
     "report": ["report", PLAN, *INPUTS],
+    "export": ["export", PLAN, *INPUTS, "--to", "rankfile", "--out",
+               os.path.join(OUT.name, "export")],
     "calibrate": ["calibrate", "--evaluate",
                   os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs.csv")],
     "bench": ["bench", "hal", "--conformance", "null", "--filter", "queue/fill-"],
