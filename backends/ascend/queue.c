@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams, events and copies. */
 #include "backends/ascend/ascend.h"
+#include "backends/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,14 +207,6 @@ yoke_status_t yoke_ascend_read(yoke_impl_queue_t *queue, void *dst, yoke_impl_sp
 /* --- fill ------------------------------------------------------------------------------
  */
 
-static bool one_byte(const unsigned char *pattern, size_t size)
-{
-    for (size_t i = 1; i < size; i++)
-        if (pattern[i] != pattern[0])
-            return false;
-    return true;
-}
-
 /* AscendCL fills with bytes only. Other patterns are copied from a pinned block; a second
  * fill waits until the block's last use has passed. */
 static yoke_status_t fill_from_block(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
@@ -249,7 +242,7 @@ yoke_status_t yoke_ascend_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                const void *pattern, size_t pattern_size, uint64_t size)
 {
     const unsigned char *bytes = pattern;
-    if (!one_byte(bytes, pattern_size) || dst.buffer->host)
+    if (!yoke_pattern_is_one_byte(bytes, pattern_size) || dst.buffer->host)
         return fill_from_block(queue, dst, pattern, pattern_size, size);
     int code;
     YOKE_ASCEND_ENQUEUE(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues, notifiers and copies. */
 #include "backends/cambricon/cambricon.h"
+#include "backends/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,14 +213,6 @@ yoke_status_t yoke_cambricon_read(yoke_impl_queue_t *queue, void *dst,
 /* --- fill
  * -------------------------------------------------------------------------------- */
 
-static bool one_byte(const unsigned char *pattern, size_t size)
-{
-    for (size_t i = 1; i < size; i++)
-        if (pattern[i] != pattern[0])
-            return false;
-    return true;
-}
-
 /* Patterns of more than a byte are copied from a pinned block; a second fill waits until
  * the block's last use has passed. (cnrtMemsetD32Async would do for 4 bytes, but its
  * header 6.x was not found.) */
@@ -257,7 +250,7 @@ yoke_status_t yoke_cambricon_fill(yoke_impl_queue_t *queue, yoke_impl_span_t dst
                                   const void *pattern, size_t pattern_size, uint64_t size)
 {
     const unsigned char *bytes = pattern;
-    if (!one_byte(bytes, pattern_size) || dst.buffer->host)
+    if (!yoke_pattern_is_one_byte(bytes, pattern_size) || dst.buffer->host)
         return fill_from_block(queue, dst, pattern, pattern_size, size);
     int code;
     YOKE_CAMBRICON_ENQUEUE(

@@ -245,8 +245,11 @@ static void release(yoke_program_t *program)
 void yoke_program_destroy(yoke_program_t *program)
 {
     static const char call[] = "yoke_program_destroy";
-    if (yoke_object_endable(YOKE_OBJECT(program), YOKE_OBJECT_PROGRAM, call))
-        release(program);
+    if (!yoke_object_endable(YOKE_OBJECT(program), YOKE_OBJECT_PROGRAM, call))
+        return;
+    /* Kernels may keep it alive, and a second call must not take their hold. */
+    atomic_fetch_or(&program->object.flags, YOKE_FLAG_FREED);
+    release(program);
 }
 
 yoke_status_t yoke_program_binary(yoke_program_t *program, const void **out_data,

@@ -333,7 +333,12 @@ static void freed_handles_are_recognised(void **state)
     yoke_device_t *third = bench.device;
     bench.device = NULL;
     yoke_device_close(third);
+    /* Its kernel keeps the program, whose handle is done: not a second hold to take. */
+    yoke_kernel_t *other = NULL;
     yoke_program_destroy(bench.program);
+    yoke_program_destroy(gone.program);
+    WRONG(yoke_kernel_create(gone.program, "k", &other), "freed before");
+    assert_ok(yoke_kernel_launch(bench.queue, bench.kernel, &launch, NULL, 0));
     yoke_kernel_destroy(bench.kernel);
     yoke_event_destroy(bench.event);
     yoke_buffer_destroy(bench.a);
