@@ -51,6 +51,14 @@ const char *yoke_status_name(yoke_status_t status)
         return "YOKE_ERR_NOT_READY";
     case YOKE_ERR_TIMEOUT:
         return "YOKE_ERR_TIMEOUT";
+    case YOKE_ERR_REVOKED:
+        return "YOKE_ERR_REVOKED";
+    case YOKE_ERR_PEER_FAILED:
+        return "YOKE_ERR_PEER_FAILED";
+    case YOKE_ERR_MISMATCH:
+        return "YOKE_ERR_MISMATCH";
+    case YOKE_ERR_REFUSED:
+        return "YOKE_ERR_REFUSED";
     }
     return "YOKE_ERR_(unknown)";
 }
@@ -77,6 +85,10 @@ int yoke_status_exit_code(yoke_status_t status)
     case YOKE_ERR_DEVICE_MEMORY:
     case YOKE_ERR_NOT_READY:
     case YOKE_ERR_TIMEOUT:
+    case YOKE_ERR_REVOKED:
+    case YOKE_ERR_PEER_FAILED:
+    case YOKE_ERR_MISMATCH:
+    case YOKE_ERR_REFUSED:
         return 4;
     }
     return 4;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # libyoke: base, inventory, hal, backends. libyoke_plan: costmodel, partition.
+# libyoke_comm: ucx_comm, and of costmodel the collective costs.
 # The rooms are object libraries, so that a test can link one room alone.
 
 include(YokeSymbols)
@@ -18,7 +19,14 @@ add_library(yoke_plan SHARED
   $<TARGET_OBJECTS:yoke_partition>)
 target_link_libraries(yoke_plan PUBLIC yoke PRIVATE PkgConfig::JANSSON)
 
-foreach(library yoke yoke_plan)
+# The collective costs are costmodel's one file that needs nothing of it.
+add_library(yoke_comm SHARED
+  $<TARGET_OBJECTS:yoke_ucx_comm> ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
+target_include_directories(yoke_comm PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(yoke_comm PUBLIC yoke PRIVATE PkgConfig::UCX PkgConfig::PMIX
+                      PkgConfig::JANSSON Threads::Threads m)
+
+foreach(library yoke yoke_plan yoke_comm)
   set_target_properties(${library} PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${YOKE_SOVERSION}
@@ -31,7 +39,7 @@ foreach(library yoke yoke_plan)
 endforeach()
 if(YOKE_SANITIZE)
   # The sanitizer's run time is in the executable, not in the library.
-  foreach(library yoke yoke_plan)
+  foreach(library yoke yoke_plan yoke_comm)
     target_link_options(${library} PRIVATE -Wl,--undefined-version -Wl,-z,undefs)
   endforeach()
 endif()

@@ -163,7 +163,7 @@ static void message_is_of_the_thread(yoke_cts_t *t)
 
 static void status_names(yoke_cts_t *t)
 {
-    for (int i = YOKE_OK; i <= YOKE_ERR_TIMEOUT; i++) {
+    for (int i = YOKE_OK; i <= YOKE_ERR_REFUSED; i++) {
         const char *name = yoke_status_name((yoke_status_t)i);
         CHECK(t, name != NULL && strncmp(name, "YOKE_", 5) == 0);
     }

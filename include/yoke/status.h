@@ -33,8 +33,12 @@ typedef enum yoke_status {
     YOKE_ERR_DEVICE_LOST = 12,   /**< the device is gone, or its context is ruined */
     YOKE_ERR_DEVICE_MEMORY = 13, /**< out of device memory */
     YOKE_ERR_NOT_READY =
-        14,               /**< not yet: no failure; leaves no message and is not logged */
-    YOKE_ERR_TIMEOUT = 15 /**< it took longer than was allowed */
+        14, /**< not yet: no failure; leaves no message and is not logged */
+    YOKE_ERR_TIMEOUT = 15,     /**< it took longer than was allowed */
+    YOKE_ERR_REVOKED = 16,     /**< the communicator is revoked: see yoke/comm.h */
+    YOKE_ERR_PEER_FAILED = 17, /**< another rank has ended, or no longer answers */
+    YOKE_ERR_MISMATCH = 18,    /**< ranks made calls that disagree */
+    YOKE_ERR_REFUSED = 19      /**< wrong secret, size or version of a rank that came */
 } yoke_status_t;
 
 /** Name of a status, e.g. "YOKE_ERR_BAD_INPUT"; never NULL; static storage. */

@@ -44,7 +44,11 @@ static void names_and_exit_codes(void **state)
         {YOKE_ERR_DEVICE_MEMORY, "YOKE_ERR_DEVICE_MEMORY", 4},
         {YOKE_ERR_NOT_READY, "YOKE_ERR_NOT_READY", 4},
         {YOKE_ERR_TIMEOUT, "YOKE_ERR_TIMEOUT", 4},
-        {(yoke_status_t)16, "YOKE_ERR_(unknown)", 4},
+        {YOKE_ERR_REVOKED, "YOKE_ERR_REVOKED", 4},
+        {YOKE_ERR_PEER_FAILED, "YOKE_ERR_PEER_FAILED", 4},
+        {YOKE_ERR_MISMATCH, "YOKE_ERR_MISMATCH", 4},
+        {YOKE_ERR_REFUSED, "YOKE_ERR_REFUSED", 4},
+        {(yoke_status_t)20, "YOKE_ERR_(unknown)", 4},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         assert_string_equal(yoke_status_name(all[i].status), all[i].name);

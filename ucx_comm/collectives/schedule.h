@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef YOKE_COMM_SCHEDULE_H
+#define YOKE_COMM_SCHEDULE_H
+
+/*
+ * A collective as one rank's graph of steps. Builders (one file an algorithm) make it
+ * from the call's parameters alone, without a transport, so that tests run them on any
+ * number of ranks inside one process. The engine (engine.h) starts every step whose
+ * predecessors have ended. Ranges are bytes.
+ */
+
+#include "ucx_comm/transport/transport.h"
+
+typedef enum yoke_region {
+    YOKE_REGION_SEND = 0, /* the caller's input; in place: equal to RECV's memory */
+    YOKE_REGION_RECV = 1, /* the caller's output */
+    YOKE_REGION_SCRATCH = 2,
+} yoke_region_t;
+
+typedef struct yoke_range {
+    yoke_region_t region;
+    uint64_t offset;
+} yoke_range_t;
+
+typedef enum yoke_step_kind {
+    YOKE_STEP_SEND,
+    YOKE_STEP_RECEIVE,
+    YOKE_STEP_RECEIVE_REDUCE, /* to = from op what comes */
+    YOKE_STEP_COPY,           /* to = from */
+    YOKE_STEP_REDUCE,         /* to = to op from */
+    YOKE_STEP_SCALE,          /* to = to / ranks, for AVG */
+} yoke_step_kind_t;
+
+typedef struct yoke_schedule yoke_schedule_t;
+typedef int yoke_step_t; /* index; -1 where making one failed (the schedule keeps why) */
+
+yoke_schedule_t *yoke_schedule_create(yoke_element_t element, yoke_reduction_t reduction,
+                                      unsigned ranks);
+void yoke_schedule_free(yoke_schedule_t *schedule);
+/* YOKE_OK, or YOKE_ERR_NO_MEMORY that came while it was built */
+yoke_status_t yoke_schedule_status(const yoke_schedule_t *schedule);
+
+/* `channel` tells the messages of one pair of ranks apart; both sides give the same. */
+yoke_step_t yoke_schedule_send(yoke_schedule_t *schedule, int peer, uint32_t channel,
+                               yoke_range_t from, uint64_t size);
+yoke_step_t yoke_schedule_receive(yoke_schedule_t *schedule, int peer, uint32_t channel,
+                                  yoke_range_t to, uint64_t size);
+yoke_step_t yoke_schedule_receive_reduce(yoke_schedule_t *schedule, int peer,
+                                         uint32_t channel, yoke_range_t to,
+                                         yoke_range_t from, uint64_t size);
+yoke_step_t yoke_schedule_copy(yoke_schedule_t *schedule, yoke_range_t to,
+                               yoke_range_t from, uint64_t size);
+yoke_step_t yoke_schedule_reduce(yoke_schedule_t *schedule, yoke_range_t to,
+                                 yoke_range_t from, uint64_t size);
+yoke_step_t yoke_schedule_scale(yoke_schedule_t *schedule, yoke_range_t to,
+                                uint64_t size);
+/* `step` starts after `before` has ended; -1 for either is ignored. */
+void yoke_schedule_after(yoke_schedule_t *schedule, yoke_step_t step, yoke_step_t before);
+/* Bytes of scratch, page-aligned: the highest end that is asked for. */
+void yoke_schedule_scratch(yoke_schedule_t *schedule, uint64_t size);
+
+#endif
