@@ -255,6 +255,10 @@ yoke_status_t yoke_comm_shrink(yoke_comm_t *comm, yoke_comm_t **out_comm);
 
 /* --- what it found --------------------------------------------------------------- */
 
+/** The island of this rank: ranks that reach each other much better than the rest have
+ *  one number. Islands are numbered from 0 by their lowest rank. */
+int yoke_comm_island(const yoke_comm_t *comm);
+
 /**
  * The plan of a collective as text (or JSON): islands, levels, algorithm, chunk, and
  * bytes and predicted time for each link.
