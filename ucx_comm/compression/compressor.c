@@ -43,15 +43,15 @@ static yoke_status_t check(uint64_t count, yoke_element_t element,
     return YOKE_OK;
 }
 
-/* Half of the dense bytes go each way: 4 bytes an element there, 6 an entry here. */
+/* Half of the dense bytes go each way: 4 bytes an element there, 4 or 6 an entry here. */
 static void divide_budget(yoke_compressor_t *c)
 {
     uint64_t ranks = c->owners.ranks;
-    double entries =
-        c->options.budget * (double)c->count * sizeof(float) / YOKE_ENTRY_SIZE;
+    double size = yoke_entry_size(c->owners.halves);
+    double entries = c->options.budget * (double)c->count * sizeof(float) / size;
     /* what is told besides the entries: counts of blocks, sizes */
     double told = (double)(c->count / 65536 + 2 * ranks) * 4 + 16 * (double)ranks;
-    entries -= told / YOKE_ENTRY_SIZE;
+    entries -= told / size;
     if (c->options.method == YOKE_COMPRESS_SAMPLE)
         entries -= 4 * sqrt(entries > 0 ? entries : 0); /* draws vary */
     if (entries < 1)
@@ -75,7 +75,9 @@ static yoke_status_t allocate(yoke_compressor_t *c)
         return no_memory(c->count);
     if (c->across == NULL)
         return YOKE_OK;
-    c->owners = yoke_owners_of(c->count, (uint32_t)yoke_comm_size(c->across));
+    /* what is cut off needs the feedback */
+    bool halves = (c->options.flags & YOKE_COMPRESS_NO_FEEDBACK) == 0;
+    c->owners = yoke_owners_of(c->count, (uint32_t)yoke_comm_size(c->across), halves);
     c->own_length = yoke_owner_length(&c->owners, (uint32_t)yoke_comm_rank(c->across));
     c->own = calloc(c->own_length + 1, sizeof *c->own);
     c->scratch = malloc(YOKE_SELECT_SCRATCH * sizeof *c->scratch);

@@ -53,8 +53,6 @@ bool yoke_compressor_predict(yoke_compressor_t *compressor);
  */
 double yoke_compress_dense_time(const yoke_compress_costs_t *costs, uint64_t count);
 double yoke_compress_sparse_time(const yoke_compress_costs_t *costs, uint64_t count,
-                                 unsigned ranks, double budget);
-
-#define YOKE_ENTRY_SIZE 6 /* bytes: value and number */
+                                 unsigned ranks, double budget, bool halves);
 
 #endif

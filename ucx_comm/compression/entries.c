@@ -12,12 +12,13 @@ static uint64_t blocks_of(uint64_t length)
     return (length + BLOCK - 1) / BLOCK;
 }
 
-yoke_owners_t yoke_owners_of(uint64_t count, uint32_t ranks)
+yoke_owners_t yoke_owners_of(uint64_t count, uint32_t ranks, bool halves)
 {
     uint32_t stripe = LARGEST_STRIPE;
     while (stripe > 1 && count / stripe < (uint64_t)ranks * STRIPES_AN_OWNER)
         stripe /= 2;
-    return (yoke_owners_t){.count = count, .ranks = ranks, .stripe = stripe};
+    return (yoke_owners_t){
+        .count = count, .ranks = ranks, .stripe = stripe, .halves = halves};
 }
 
 uint64_t yoke_owner_length(const yoke_owners_t *owners, uint32_t owner)
@@ -37,10 +38,38 @@ uint64_t yoke_owner_index(const yoke_owners_t *owners, uint32_t owner, uint64_t 
     return (stripe * owners->ranks + owner) * owners->stripe + number % owners->stripe;
 }
 
-size_t yoke_entries_size(uint64_t length, uint64_t entries)
+static size_t value_size(bool halves)
+{
+    return halves ? sizeof(uint16_t) : sizeof(float);
+}
+
+size_t yoke_entries_size(uint64_t length, uint64_t entries, bool halves)
 {
     return blocks_of(length) * sizeof(uint32_t) +
-           entries * (sizeof(float) + sizeof(uint16_t));
+           entries * (value_size(halves) + sizeof(uint16_t));
+}
+
+/* The upper half of a float: cut, so that nothing finite becomes infinite. */
+static float cut(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        bits |= 0x00400000u; /* a NaN stays one */
+    bits &= 0xffff0000u;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void write_value(unsigned char *to, float value, bool halves)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint16_t upper = (uint16_t)(bits >> 16);
+    if (halves)
+        memcpy(to, &upper, sizeof upper);
+    else
+        memcpy(to, &bits, sizeof bits);
 }
 
 static bool pick(yoke_picker_t *picker, uint64_t index, float value, float *out_sent)
@@ -79,7 +108,8 @@ size_t yoke_entries_pack(const yoke_owners_t *owners, uint32_t owner,
     unsigned char *bytes = message;
     unsigned char *counts = bytes;
     unsigned char *sent = bytes + blocks * sizeof(uint32_t);
-    unsigned char *numbers = sent + room * sizeof(float);
+    size_t value_bytes = value_size(owners->halves);
+    unsigned char *numbers = sent + room * value_bytes;
     memset(counts, 0, blocks * sizeof(uint32_t));
     uint64_t entries = 0;
     for (uint64_t first = 0; first < length; first += owners->stripe) {
@@ -89,13 +119,15 @@ size_t yoke_entries_pack(const yoke_owners_t *owners, uint32_t owner,
             float value;
             if (!pick(picker, index + i, values[index + i], &value))
                 continue;
+            if (owners->halves)
+                value = cut(value);
             uint32_t in_block;
             unsigned char *counter = counts + (first + i) / BLOCK * sizeof in_block;
             memcpy(&in_block, counter, sizeof in_block);
             in_block++;
             memcpy(counter, &in_block, sizeof in_block);
             uint16_t number = (uint16_t)((first + i) % BLOCK);
-            memcpy(sent + entries * sizeof value, &value, sizeof value);
+            write_value(sent + entries * value_bytes, value, owners->halves);
             memcpy(numbers + entries * sizeof number, &number, sizeof number);
             entries++;
             if (keep) {
@@ -104,15 +136,16 @@ size_t yoke_entries_pack(const yoke_owners_t *owners, uint32_t owner,
             }
         }
     }
-    memmove(sent + entries * sizeof(float), numbers, entries * sizeof(uint16_t));
+    memmove(sent + entries * value_bytes, numbers, entries * sizeof(uint16_t));
     *out_entries = entries;
-    return yoke_entries_size(length, entries);
+    return yoke_entries_size(length, entries, owners->halves);
 }
 
 /* A message taken apart. */
 typedef struct entries {
     const unsigned char *counts, *values, *numbers;
     uint64_t blocks, total;
+    bool halves;
 } entries_t;
 
 static uint32_t count_at(const entries_t *entries, uint64_t block)
@@ -122,13 +155,14 @@ static uint32_t count_at(const entries_t *entries, uint64_t block)
     return count;
 }
 
-static entries_t take_apart(const void *message, uint64_t length)
+static entries_t take_apart(const void *message, uint64_t length, bool halves)
 {
-    entries_t entries = {.counts = message, .blocks = blocks_of(length)};
+    entries_t entries = {
+        .counts = message, .blocks = blocks_of(length), .halves = halves};
     for (uint64_t i = 0; i < entries.blocks; i++)
         entries.total += count_at(&entries, i);
     entries.values = entries.counts + entries.blocks * sizeof(uint32_t);
-    entries.numbers = entries.values + entries.total * sizeof(float);
+    entries.numbers = entries.values + entries.total * value_size(halves);
     return entries;
 }
 
@@ -141,17 +175,26 @@ static uint64_t number_at(const entries_t *entries, uint64_t entry)
 
 static float value_at(const entries_t *entries, uint64_t entry)
 {
+    uint32_t bits = 0;
+    if (entries->halves) {
+        uint16_t upper;
+        memcpy(&upper, entries->values + entry * sizeof upper, sizeof upper);
+        bits = (uint32_t)upper << 16;
+    } else {
+        memcpy(&bits, entries->values + entry * sizeof bits, sizeof bits);
+    }
     float value;
-    memcpy(&value, entries->values + entry * sizeof value, sizeof value);
+    memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-bool yoke_entries_check(const void *message, size_t size, uint64_t length)
+bool yoke_entries_check(const void *message, size_t size, uint64_t length, bool halves)
 {
     if (size < blocks_of(length) * sizeof(uint32_t))
         return false;
-    entries_t entries = take_apart(message, length);
-    if (entries.total > length || size != yoke_entries_size(length, entries.total))
+    entries_t entries = take_apart(message, length, halves);
+    if (entries.total > length ||
+        size != yoke_entries_size(length, entries.total, halves))
         return false;
     uint64_t entry = 0;
     for (uint64_t block = 0; block < entries.blocks; block++) {
@@ -168,9 +211,9 @@ bool yoke_entries_check(const void *message, size_t size, uint64_t length)
     return true;
 }
 
-void yoke_entries_add(const void *message, uint64_t length, float *own)
+void yoke_entries_add(const void *message, uint64_t length, bool halves, float *own)
 {
-    entries_t entries = take_apart(message, length);
+    entries_t entries = take_apart(message, length, halves);
     uint64_t entry = 0;
     for (uint64_t block = 0; block < entries.blocks; block++)
         for (uint64_t end = entry + count_at(&entries, block); entry < end; entry++)
@@ -180,7 +223,8 @@ void yoke_entries_add(const void *message, uint64_t length, float *own)
 void yoke_entries_put(const void *message, const yoke_owners_t *owners, uint32_t owner,
                       float factor, float *vector)
 {
-    entries_t entries = take_apart(message, yoke_owner_length(owners, owner));
+    entries_t entries =
+        take_apart(message, yoke_owner_length(owners, owner), owners->halves);
     uint64_t entry = 0;
     for (uint64_t block = 0; block < entries.blocks; block++)
         for (uint64_t end = entry + count_at(&entries, block); entry < end; entry++)

@@ -10,10 +10,11 @@
  * stripes one after the other) and written as
  *
  *   uint32 counts[blocks]      entries in each block of 65,536 numbers
- *   float  values[sum]
+ *   value  values[sum]         float, or its upper half (bf16, cut) with error feedback:
+ *                              what is cut is fed back as the rest is
  *   uint16 numbers[sum]        within the block, ascending
  *
- * 6 bytes an entry. Byte order is the machine's: ranks of one job agree in it
+ * 6 or 4 bytes an entry. Byte order is the machine's: ranks of one job agree in it
  * (yoke_control_create() compares).
  */
 
@@ -25,13 +26,20 @@ typedef struct yoke_owners {
     uint64_t count; /* elements of the vector */
     uint32_t ranks;
     uint32_t stripe; /* elements */
+    bool halves;     /* values travel as their upper halves */
 } yoke_owners_t;
 
-yoke_owners_t yoke_owners_of(uint64_t count, uint32_t ranks);
+yoke_owners_t yoke_owners_of(uint64_t count, uint32_t ranks, bool halves);
 /* elements of one owner */
 uint64_t yoke_owner_length(const yoke_owners_t *owners, uint32_t owner);
 /* the owner's number -> the vector's index */
 uint64_t yoke_owner_index(const yoke_owners_t *owners, uint32_t owner, uint64_t number);
+
+/* Bytes of an entry: value and number. */
+static inline double yoke_entry_size(bool halves)
+{
+    return halves ? 4 : 6;
+}
 
 /* What is picked: by threshold, or drawn. */
 typedef struct yoke_picker {
@@ -42,7 +50,7 @@ typedef struct yoke_picker {
 } yoke_picker_t;
 
 /* Bytes of a message with `entries` entries for an owner of `length` elements. */
-size_t yoke_entries_size(uint64_t length, uint64_t entries);
+size_t yoke_entries_size(uint64_t length, uint64_t entries, bool halves);
 
 /*
  * Write what is picked of the elements that `owner` owns; at most `room` entries. With
@@ -55,9 +63,9 @@ size_t yoke_entries_pack(const yoke_owners_t *owners, uint32_t owner,
                          void *message, uint64_t *out_entries);
 
 /* false: not a message for an owner of `length` elements. */
-bool yoke_entries_check(const void *message, size_t size, uint64_t length);
+bool yoke_entries_check(const void *message, size_t size, uint64_t length, bool halves);
 /* Add entries (checked) to the owner's own elements. */
-void yoke_entries_add(const void *message, uint64_t length, float *own);
+void yoke_entries_add(const void *message, uint64_t length, bool halves, float *own);
 /* Put entries (checked) of `owner`, times `factor`, into the vector. */
 void yoke_entries_put(const void *message, const yoke_owners_t *owners, uint32_t owner,
                       float factor, float *vector);

@@ -30,6 +30,7 @@ static yoke_picker_t picker_of(const yoke_compressor_t *c, const float *values,
 
 static yoke_status_t grow(unsigned char **bytes, size_t *size, uint64_t wanted)
 {
+    wanted += 1; /* never NULL */
     if (wanted <= *size)
         return YOKE_OK;
     unsigned char *grown = realloc(*bytes, wanted);
@@ -65,7 +66,8 @@ static yoke_status_t pack_for_owners(yoke_compressor_t *c, uint64_t *out_foreign
         uint64_t length = yoke_owner_length(&c->owners, owner);
         uint64_t most = owner == me || length < room ? length : room;
         yoke_status_t status =
-            grow(&c->outgoing, &c->outgoing_size, at + yoke_entries_size(length, most));
+            grow(&c->outgoing, &c->outgoing_size,
+                 at + yoke_entries_size(length, most, c->owners.halves));
         if (status != YOKE_OK)
             return status;
         uint64_t entries;
@@ -98,7 +100,7 @@ static yoke_status_t to_owners(yoke_compressor_t *c)
         c->across, yoke_comm_host(to), yoke_comm_host(from), 1, YOKE_ELEMENT_U64, NULL);
     if (status != YOKE_OK)
         return status;
-    uint64_t most = yoke_entries_size(c->own_length, c->own_length);
+    uint64_t most = yoke_entries_size(c->own_length, c->own_length, c->owners.halves);
     uint64_t total = 0;
     for (uint32_t i = 0; i < ranks; i++) {
         if (from[i] > most)
@@ -114,9 +116,10 @@ static yoke_status_t to_owners(yoke_compressor_t *c)
     if (status != YOKE_OK)
         return status;
     for (uint32_t i = 0; i < ranks; i++) { /* in rank order: the same bits every time */
-        if (!yoke_entries_check(c->incoming + at[i], from[i], c->own_length))
+        if (!yoke_entries_check(c->incoming + at[i], from[i], c->own_length,
+                                c->owners.halves))
             return refuse((int)i);
-        yoke_entries_add(c->incoming + at[i], c->own_length, c->own);
+        yoke_entries_add(c->incoming + at[i], c->own_length, c->owners.halves, c->own);
     }
     return YOKE_OK;
 }
@@ -128,13 +131,14 @@ static yoke_status_t from_owners(yoke_compressor_t *c, float *vector, float fact
     uint32_t me = (uint32_t)yoke_comm_rank(c->across);
     yoke_owners_t alone = {.count = c->own_length,
                            .ranks = 1,
+                           .halves = c->owners.halves,
                            .stripe = c->own_length > 0 ? (uint32_t)c->own_length : 1};
     yoke_picker_t picker =
         picker_of(c, c->own, c->own_length, c->owner_entries, 2 * (uint64_t)me + 2);
     uint64_t entries;
     uint64_t most = c->owner_entries < c->own_length ? c->owner_entries : c->own_length;
-    yoke_status_t status =
-        grow(&c->outgoing, &c->outgoing_size, yoke_entries_size(c->own_length, most));
+    yoke_status_t status = grow(&c->outgoing, &c->outgoing_size,
+                                yoke_entries_size(c->own_length, most, c->owners.halves));
     if (status != YOKE_OK)
         return status;
     uint64_t mine = yoke_entries_pack(&alone, 0, &picker, c->own, keeps(c), most,
@@ -147,7 +151,7 @@ static yoke_status_t from_owners(yoke_compressor_t *c, float *vector, float fact
     uint64_t total = 0;
     for (uint32_t i = 0; status == YOKE_OK && i < ranks; i++) {
         uint64_t length = yoke_owner_length(&c->owners, i);
-        if (from[i] > yoke_entries_size(length, length))
+        if (from[i] > yoke_entries_size(length, length, c->owners.halves))
             return refuse((int)i);
         at[i] = total;
         total += from[i];
@@ -163,7 +167,7 @@ static yoke_status_t from_owners(yoke_compressor_t *c, float *vector, float fact
     memset(vector, 0, c->count * sizeof *vector);
     for (uint32_t i = 0; i < ranks; i++) {
         if (!yoke_entries_check(c->incoming + at[i], from[i],
-                                yoke_owner_length(&c->owners, i)))
+                                yoke_owner_length(&c->owners, i), c->owners.halves))
             return refuse((int)i);
         yoke_entries_put(c->incoming + at[i], &c->owners, i, factor, vector);
     }

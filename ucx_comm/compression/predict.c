@@ -22,11 +22,11 @@ double yoke_compress_dense_time(const yoke_compress_costs_t *costs, uint64_t cou
 }
 
 double yoke_compress_sparse_time(const yoke_compress_costs_t *costs, uint64_t count,
-                                 unsigned ranks, double budget)
+                                 unsigned ranks, double budget, bool halves)
 {
     double share = (double)(ranks - 1) / ranks;
     double bytes = budget * 2 * share * (double)count * sizeof(float);
-    double entries = budget * (double)count * sizeof(float) / YOKE_ENTRY_SIZE;
+    double entries = budget * (double)count * sizeof(float) / yoke_entry_size(halves);
     /* an owner adds what all send to it, and every rank puts what all owners send; the
      * owners choose among count / ranks */
     return costs->sparse_latency + costs->sparse_byte * bytes +
@@ -37,9 +37,9 @@ double yoke_compress_sparse_time(const yoke_compress_costs_t *costs, uint64_t co
 bool yoke_compressor_predict(yoke_compressor_t *c)
 {
     unsigned ranks = c->across != NULL ? c->owners.ranks : 1;
-    double times[2] = {
-        yoke_compress_dense_time(&c->costs, c->count),
-        yoke_compress_sparse_time(&c->costs, c->count, ranks, c->options.budget)};
+    double times[2] = {yoke_compress_dense_time(&c->costs, c->count),
+                       yoke_compress_sparse_time(&c->costs, c->count, ranks,
+                                                 c->options.budget, c->owners.halves)};
     c->statistics.predicted_dense = times[0];
     c->statistics.predicted_sparse = times[1];
     return times[1] < times[0];
@@ -114,7 +114,7 @@ static void time_own_work(yoke_compressor_t *c, float *values, uint64_t count,
                                 yoke_select_largest(values, count, wanted, c->scratch)};
     yoke_entries_pack(&alone, 0, &picker, values, false, wanted, message, &entries);
     double middle = now();
-    yoke_entries_add(message, count, values);
+    yoke_entries_add(message, count, false, values);
     double end = now();
     c->costs.select_element = (middle - begin) / (double)count;
     c->costs.add_entry = entries > 0 ? (end - middle) / (double)entries : 0;
@@ -172,7 +172,7 @@ yoke_status_t yoke_compressor_measure(yoke_compressor_t *c)
     /* values, and what exchange() receives: at most count, or one for each rank */
     uint64_t ranks = (uint64_t)yoke_comm_size(c->comm);
     float *values = malloc((2 * count + 4 * ranks) * sizeof *values);
-    unsigned char *message = malloc(yoke_entries_size(count, count));
+    unsigned char *message = malloc(yoke_entries_size(count, count, false));
     yoke_status_t status = YOKE_OK;
     if (values == NULL || message == NULL)
         status = yoke_fail(YOKE_ERR_NO_MEMORY, "compression: no memory to measure");
