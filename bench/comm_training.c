@@ -32,11 +32,11 @@ typedef struct model {
 
 static struct {
     int ranks, steps, seeds;
-    double budget;
+    double budget, rate;
     yoke_compress_method_t method;
     unsigned char *text;
     size_t length, held_out; /* held_out: where the text that is not trained on begins */
-} settings = {.ranks = 4, .steps = 2500, .seeds = 5};
+} settings = {.ranks = 4, .steps = 2500, .seeds = 5, .rate = 0.05};
 
 /* --- the model --------------------------------------------------------------------- */
 
@@ -182,8 +182,8 @@ static void train(yoke_comm_t *comm, yoke_compressor_t *compressor, const member
                  ? yoke_compressor_all_reduce(compressor, place, place, YOKE_REDUCE_AVG)
                  : yoke_comm_all_reduce(comm, place, place, PARAMETERS, YOKE_ELEMENT_F32,
                                         YOKE_REDUCE_AVG, NULL));
-        float rate =
-            0.15F * 0.5F * (1 + cosf(3.14159265F * (float)step / (float)settings.steps));
+        float rate = (float)settings.rate * 0.5F *
+                     (1 + cosf(3.14159265F * (float)step / (float)settings.steps));
         for (size_t i = 0; i < PARAMETERS; i++) {
             speed[i] = momentum * speed[i] + ((const float *)gradient)[i];
             ((float *)model)[i] -= rate * speed[i];
@@ -304,16 +304,20 @@ static void difference(const char *name, const double (*losses)[MODES], int mode
 static int usage(void)
 {
     fprintf(stderr, "usage: comm_training [--ranks N] [--steps N] [--seeds N (1 to 10)] "
-                    "[--budget B] [--sample] FILE...\n");
+                    "[--budget B] [--rate R] [--sample] FILE...\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"ranks", required_argument, NULL, 'r'}, {"steps", required_argument, NULL, 's'},
-        {"seeds", required_argument, NULL, 'n'}, {"budget", required_argument, NULL, 'b'},
-        {"sample", no_argument, NULL, 'w'},      {0},
+        {"ranks", required_argument, NULL, 'r'},
+        {"steps", required_argument, NULL, 's'},
+        {"seeds", required_argument, NULL, 'n'},
+        {"budget", required_argument, NULL, 'b'},
+        {"rate", required_argument, NULL, 'l'},
+        {"sample", no_argument, NULL, 'w'},
+        {0},
     };
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (option) {
@@ -328,6 +332,9 @@ int main(int argc, char **argv)
             break;
         case 'b':
             settings.budget = atof(optarg);
+            break;
+        case 'l':
+            settings.rate = atof(optarg);
             break;
         case 'w':
             settings.method = YOKE_COMPRESS_SAMPLE;
