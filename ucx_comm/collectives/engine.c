@@ -565,6 +565,11 @@ void yoke_engine_destroy(yoke_engine_t *engine)
 {
     if (engine == NULL)
         return;
+    while (engine->runs != NULL) {
+        yoke_run_t *run = engine->runs;
+        engine->runs = run->next;
+        yoke_run_end(run);
+    }
     while (engine->newest != NULL) {
         entry_t *entry = engine->newest;
         unlink_entry(engine, entry);

@@ -274,6 +274,16 @@ static void all_reduce(const yoke_shape_t *shape, yoke_schedule_t *schedule)
     free(sums);
 }
 
+/* Point to point: the peer is the shape's root; radix 0 sends, 1 receives. */
+static void send_or_receive(const yoke_shape_t *shape, yoke_schedule_t *schedule)
+{
+    uint64_t size = yoke_shape_bytes(shape);
+    if (shape->radix == 0)
+        yoke_schedule_send(schedule, shape->root, 0, IN_SEND(0), size);
+    else
+        yoke_schedule_receive(schedule, shape->root, 0, IN_RECV(0), size);
+}
+
 const yoke_builder_t yoke_linear_builders[] = {
     {YOKE_ALGORITHM_LINEAR, YOKE_COLLECTIVE_BARRIER, NULL, barrier},
     {YOKE_ALGORITHM_LINEAR, YOKE_COLLECTIVE_BROADCAST, NULL, broadcast},
@@ -284,5 +294,6 @@ const yoke_builder_t yoke_linear_builders[] = {
     {YOKE_ALGORITHM_LINEAR, YOKE_COLLECTIVE_GATHER, NULL, gather},
     {YOKE_ALGORITHM_LINEAR, YOKE_COLLECTIVE_SCATTER, NULL, scatter},
     {YOKE_ALGORITHM_LINEAR, YOKE_COLLECTIVE_ALL_TO_ALL, NULL, all_to_all},
+    {YOKE_ALGORITHM_LINEAR, YOKE_COLLECTIVE_SEND_RECV, NULL, send_or_receive},
     {0},
 };

@@ -18,7 +18,7 @@ typedef struct event {
 } event_t;
 
 typedef struct pending {
-    int rank; /* of the one who waits */
+    int rank; /* of the one who waits; -1 - rank of the receiver once both have met */
     uint32_t step;
     char *eager; /* sends: data that was taken at once */
 } pending_t;
@@ -111,6 +111,8 @@ static void start_message(state_t *state, int rank, uint32_t index)
         memset(place(&state->ranks[rank], step->to), 0x5a, step->size);
     for (size_t i = 0; i < state->waiting_count; i++) {
         pending_t other = state->waiting[i];
+        if (other.rank < 0)
+            continue; /* has met its other half */
         const yoke_step_data_t *theirs = step_of(state, other.rank, other.step);
         if (other.rank != step->peer || theirs->peer != rank ||
             theirs->channel != step->channel || (theirs->kind == YOKE_STEP_SEND) == sends)
