@@ -9,8 +9,9 @@
 
 #include "base/error.h"
 
-#define SHRINK (1u << 31) /* in the epoch: ranks may have seen unlike numbers of splits  \
-                           */
+#define SHRINK                                                                           \
+    (1u << 31) /* in the epoch: ranks may have seen unlike numbers of splits             \
+                */
 
 static yoke_status_t need(const yoke_comm_t *comm, const void *output, const char *name)
 {
@@ -75,7 +76,7 @@ static yoke_status_t open_child(yoke_comm_t *comm, const int *ranks, int count,
 {
     yoke_control_t *control = NULL;
     yoke_status_t status =
-        yoke_control_create_from(comm->control, ranks, count, comm->children, &control);
+        yoke_control_create_from(comm->control, ranks, count, epoch, &control);
     if (status != YOKE_OK)
         return status;
     yoke_comm_options_t options = yoke_comm_inherited(comm);
