@@ -23,7 +23,7 @@ target_link_libraries(yoke_plan PUBLIC yoke PRIVATE PkgConfig::JANSSON)
 add_library(yoke_comm SHARED
   $<TARGET_OBJECTS:yoke_ucx_comm> ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
 target_include_directories(yoke_comm PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(yoke_comm PUBLIC yoke PRIVATE PkgConfig::UCX PkgConfig::PMIX
+target_link_libraries(yoke_comm PUBLIC yoke PRIVATE PkgConfig::UCX PkgConfig::PMIX PkgConfig::NETTLE
                       PkgConfig::JANSSON Threads::Threads m)
 
 foreach(library yoke yoke_plan yoke_comm)

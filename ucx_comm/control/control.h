@@ -13,6 +13,7 @@
  */
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include "yoke/comm.h"
 
 #define YOKE_COMM_PROTOCOL 1 /* version of everything that ranks say to each other */
@@ -76,6 +77,10 @@ void yoke_control_revoke(yoke_control_t *control, yoke_status_t status, const ch
 bool yoke_control_suspect(yoke_control_t *control, int rank, const char *what);
 /* Counts the ranks known to have failed; writes up to `capacity`. Threads: any. */
 int yoke_control_failed(yoke_control_t *control, int *ranks, int capacity);
+/* The rank has failed, or has destroyed its communicator in good order: what has not come
+ * from it will not come. The latter alone revokes nothing, since all may have come; who
+ * still needs it calls yoke_control_suspect(). Threads: any. */
+bool yoke_control_departed(yoke_control_t *control, int rank);
 
 /* Agreement of survivors (yoke_comm_agree). After it every survivor has the same set in
  * yoke_control_failed(). */
