@@ -9,8 +9,8 @@
  *
  * Threads: one at a time for each rank. Nothing here blocks or allocates: advance() does
  * what it can. Where the word that is given as `state` is not 0, calls end with
- * YOKE_ERR_REVOKED at once, whatever the other ranks do; the memory is never used again
- * then. A rank writes into that memory and its own caller's only.
+ * YOKE_ERR_REVOKED (no message) at once, whatever the other ranks do; the memory is never
+ * used again then. A rank writes into that memory and its own caller's only.
  *
  * A call ends on a rank as soon as that rank's part is done. It ends with
  * YOKE_ERR_MISMATCH where another rank, whose data or arrival it waits for, made another
@@ -80,8 +80,8 @@ yoke_status_t yoke_shared_start(yoke_shared_t *shared, const yoke_shared_call_t 
  * over and no other can be started. */
 yoke_status_t yoke_shared_advance(yoke_shared_t *shared);
 /* What a waiting loop does after NOT_READY: spins, then yields, then sleeps until another
- * rank has something for this one, at most 1 ms. `idle` counts rounds from 0. */
-void yoke_shared_pause(yoke_shared_t *shared, unsigned idle);
+ * rank has something for this one, at most 1 ms; by how long nothing has moved. */
+void yoke_shared_pause(yoke_shared_t *shared);
 /* Start, wait, end. For callers that have nothing else to advance. deadline_ms 0: none;
  * else YOKE_ERR_TIMEOUT after it. */
 yoke_status_t yoke_shared_run(yoke_shared_t *shared, const yoke_shared_call_t *call,
