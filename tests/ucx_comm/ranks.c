@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/ucx_comm/ranks.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,209 +11,134 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_RANKS 64
-#define SLOT (64u << 10)
+#define MOST 64
+#define SLOT ((size_t)64 << 10)
+#define LIMIT_S 120 /* of one call of yoke_test_ranks() */
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LEAKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEAKS 1
-#endif
-#endif
-#ifdef LEAKS
-int __lsan_do_recoverable_leak_check(void);
-#endif
-
-struct yoke_test_world {
+typedef struct world {
     int size;
-    _Atomic uint32_t arrived, round;
-    _Alignas(64) char shared[YOKE_TEST_SHARED];
+    atomic_int arrived, generation, over;
+    _Atomic pid_t pids[MOST];
     char slots[][SLOT];
-};
+} world_t;
 
-static yoke_test_world_t *make_world(int size)
+static world_t *world;
+static int own_rank = -1;
+
+void *yoke_test_shared(size_t size)
 {
-    size_t bytes = sizeof(yoke_test_world_t) + (size_t)size * SLOT;
-    yoke_test_world_t *world =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (world == MAP_FAILED || size > MOST_RANKS) {
-        perror("ranks");
-        exit(1);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("mmap");
+        abort();
     }
-    world->size = size;
-    return world;
+    return memory;
 }
 
-static void end_world(yoke_test_world_t *world)
+void yoke_test_complain(const char *file, int line, const char *what)
 {
-    munmap(world, sizeof *world + (size_t)world->size * SLOT);
+    fprintf(stderr, "rank %d: %s:%d: not so: %s (last error: %s)\n", own_rank, file, line,
+            what, yoke_last_error());
 }
 
-static yoke_test_rank_t make_rank(yoke_test_world_t *world, int rank, void *context)
+int yoke_test_pid(int rank)
 {
-    return (yoke_test_rank_t){world, rank, world->size, world->shared, context};
+    return atomic_load(&world->pids[rank]);
 }
 
-_Noreturn void yoke_test_fail(const yoke_test_rank_t *rank, const char *file, int line,
-                              const char *what)
+static void nap(long ns)
 {
-    fprintf(stderr, "rank %d: %s:%d: %s is not so (last error: %s)\n", rank->rank, file,
-            line, what, yoke_last_error());
-    fflush(stderr);
-    _exit(1);
+    nanosleep(&(struct timespec){0, ns}, NULL);
 }
 
-void yoke_test_barrier(yoke_test_rank_t *rank)
+void yoke_test_meet(void)
 {
-    yoke_test_world_t *world = rank->world;
-    uint32_t round = atomic_load(&world->round);
-    if (atomic_fetch_add(&world->arrived, 1) + 1 == (uint32_t)world->size) {
+    int generation = atomic_load(&world->generation);
+    if (atomic_fetch_add(&world->arrived, 1) + 1 == world->size) {
         atomic_store(&world->arrived, 0);
-        atomic_fetch_add(&world->round, 1);
-        return;
+        atomic_fetch_add(&world->generation, 1);
     }
-    while (atomic_load(&world->round) == round)
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    while (atomic_load(&world->generation) == generation && !atomic_load(&world->over))
+        nap(20000);
 }
 
 yoke_status_t yoke_test_all_gather(void *context, const void *mine, size_t size,
                                    void *all)
 {
-    yoke_test_rank_t *rank = context;
-    for (size_t done = 0; done < size || done == 0; done += SLOT) {
-        size_t piece = size - done < SLOT ? size - done : SLOT;
-        memcpy(rank->world->slots[rank->rank], (const char *)mine + done, piece);
-        yoke_test_barrier(rank);
-        for (int i = 0; i < rank->size; i++)
-            memcpy((char *)all + (size_t)i * size + done, rank->world->slots[i], piece);
-        yoke_test_barrier(rank);
-    }
-    return YOKE_OK;
+    (void)context;
+    if (size > SLOT)
+        return YOKE_ERR_OUT_OF_RANGE;
+    memcpy(world->slots[own_rank], mine, size);
+    yoke_test_meet();
+    for (int i = 0; i < world->size; i++)
+        memcpy((char *)all + (size_t)i * size, world->slots[i], size);
+    yoke_test_meet();
+    return atomic_load(&world->over) ? YOKE_ERR_PEER_FAILED : YOKE_OK;
 }
 
-/* --- processes
- * --------------------------------------------------------------------------- */
-
-static _Noreturn void run_child(yoke_test_world_t *world, int number,
-                                yoke_test_body_t body, void *context)
+static void be_rank(int rank, int n, yoke_test_rank_t function, void *context)
 {
-    alarm(YOKE_TEST_LIMIT_S + 10); /* should the parent be gone */
-    yoke_test_rank_t rank = make_rank(world, number, context);
-    int code = body(&rank);
-#ifdef LEAKS
-    if (code == 0 && __lsan_do_recoverable_leak_check() != 0)
-        code = 23;
-#endif
+    own_rank = rank;
+    atomic_store(&world->pids[rank], getpid());
+    alarm(LIMIT_S + 10); /* should the test itself be killed */
+    int result = function(rank, n, context);
     fflush(NULL);
-    _exit(code);
+    exit(result);
 }
 
-static void kill_all(const pid_t *pids, int size)
+int yoke_test_ranks_status(int n, yoke_test_rank_t function, void *context, int *statuses)
 {
-    for (int i = 0; i < size; i++)
-        if (pids[i] > 0)
-            kill(pids[i], SIGKILL);
-}
-
-static void reap(pid_t *pids, int size, int *out_codes)
-{
-    time_t end = time(NULL) + YOKE_TEST_LIMIT_S;
-    for (int left = size; left > 0;) {
-        int status;
-        bool some = false;
-        for (int i = 0; i < size; i++) {
-            if (pids[i] <= 0 || waitpid(pids[i], &status, WNOHANG) != pids[i])
-                continue;
-            out_codes[i] = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-            pids[i] = 0;
-            left--;
-            some = true;
-        }
-        if (!some && time(NULL) > end) {
-            fprintf(stderr, "ranks: still running after %d s; killed\n",
-                    YOKE_TEST_LIMIT_S);
-            kill_all(pids, size);
-            end += 3600; /* once */
-        }
-        if (!some)
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-}
-
-void yoke_test_ranks_codes(int size, yoke_test_body_t body, void *context, int *out_codes)
-{
-    pid_t pids[MOST_RANKS] = {0};
-    yoke_test_world_t *world = make_world(size);
+    pid_t pids[MOST];
+    int left = n, overdue = 0;
+    size_t size = sizeof *world + (size_t)n * SLOT;
+    world = yoke_test_shared(size);
+    world->size = n;
     fflush(NULL);
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < n; i++) {
         pids[i] = fork();
         if (pids[i] == 0)
-            run_child(world, i, body, context);
-        if (pids[i] < 0) {
-            perror("fork");
-            kill_all(pids, i);
-            exit(1);
-        }
+            be_rank(i, n, function, context);
+        statuses[i] = -1;
     }
-    reap(pids, size, out_codes);
-    end_world(world);
-}
-
-static int count_bad(const int *codes, int size)
-{
-    int bad = 0;
-    for (int i = 0; i < size; i++)
-        if (codes[i] != 0) {
-            fprintf(stderr, "rank %d ended with %d\n", i, codes[i]);
-            bad++;
-        }
-    return bad;
-}
-
-int yoke_test_ranks(int size, yoke_test_body_t body, void *context)
-{
-    int codes[MOST_RANKS];
-    yoke_test_ranks_codes(size, body, context, codes);
-    return count_bad(codes, size);
-}
-
-/* --- threads
- * ------------------------------------------------------------------------------ */
-
-typedef struct yoke_test_thread {
-    pthread_t thread;
-    yoke_test_rank_t rank;
-    yoke_test_body_t body;
-    int code;
-} yoke_test_thread_t;
-
-static void *run_thread(void *argument)
-{
-    yoke_test_thread_t *thread = argument;
-    thread->code = thread->body(&thread->rank);
-    return NULL;
-}
-
-int yoke_test_threads(int size, yoke_test_body_t body, void *context)
-{
-    yoke_test_thread_t threads[MOST_RANKS];
-    int codes[MOST_RANKS];
-    yoke_test_world_t *world = make_world(size);
-    alarm(YOKE_TEST_LIMIT_S); /* a thread cannot be killed alone */
-    for (int i = 0; i < size; i++) {
-        threads[i].rank = make_rank(world, i, context);
-        threads[i].body = body;
-        if (pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) != 0) {
-            perror("pthread_create");
-            exit(1);
-        }
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (left > 0) {
+        for (int i = 0; i < n; i++)
+            if (pids[i] > 0 && waitpid(pids[i], &statuses[i], WNOHANG) == pids[i]) {
+                /* Those who would meet it need not wait for it. */
+                if (statuses[i] != 0)
+                    atomic_store(&world->over, 1);
+                pids[i] = 0;
+                left--;
+            }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec - begin.tv_sec > LIMIT_S && overdue == 0)
+            for (int i = 0; i < n; i++)
+                if (pids[i] > 0) {
+                    fprintf(stderr, "rank %d did not end in %d s: killed\n", i, LIMIT_S);
+                    kill(pids[i], SIGKILL);
+                    overdue++;
+                }
+        nap(1000000);
     }
-    for (int i = 0; i < size; i++) {
-        pthread_join(threads[i].thread, NULL);
-        codes[i] = threads[i].code;
+    munmap(world, size);
+    world = NULL;
+    return overdue;
+}
+
+int yoke_test_ranks(int n, yoke_test_rank_t function, void *context)
+{
+    int statuses[MOST], failed = 0;
+    yoke_test_ranks_status(n, function, context, statuses);
+    for (int i = 0; i < n; i++) {
+        if (statuses[i] == 0)
+            continue;
+        failed++;
+        if (WIFSIGNALED(statuses[i]))
+            fprintf(stderr, "rank %d was ended by signal %d\n", i, WTERMSIG(statuses[i]));
+        else
+            fprintf(stderr, "rank %d ended with %d\n", i, WEXITSTATUS(statuses[i]));
     }
-    alarm(0);
-    end_world(world);
-    return count_bad(codes, size);
+    return failed;
 }

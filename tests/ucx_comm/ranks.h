@@ -2,51 +2,44 @@
 #ifndef YOKE_TEST_RANKS_H
 #define YOKE_TEST_RANKS_H
 
-/* Ranks for tests: processes that are forked, or threads; with an all-gather among them,
- * and a limit after which all of them are killed and the test has failed. */
+/*
+ * Ranks for tests: forked processes of the test, with an all-gather over shared memory to
+ * make a communicator of. No rank outlives the call, nothing is left behind, and there is
+ * a wall limit after which all are killed and the test fails.
+ */
 
-#include <stdbool.h>
 #include <stddef.h>
-#include "yoke/status.h"
+#include "yoke/comm.h"
 
-typedef struct yoke_test_world yoke_test_world_t;
+/* What a rank does. 0: well. Anything else is a failure; say why on stderr. */
+typedef int (*yoke_test_rank_t)(int rank, int size, void *context);
 
-typedef struct yoke_test_rank {
-    yoke_test_world_t *world;
-    int rank, size;
-    void *shared; /* YOKE_TEST_SHARED zeroed bytes that all ranks see */
-    void *context;
-} yoke_test_rank_t;
+/* Run `function` on n ranks. Returns how many did not exit with 0; prints which. The
+ * ranks' memory is a copy of the test's: results come back by yoke_test_shared(). */
+int yoke_test_ranks(int n, yoke_test_rank_t function, void *context);
+/* The same where some are expected to die: statuses[rank] as of waitpid(). The return
+ * value counts those that were killed at the wall limit. */
+int yoke_test_ranks_status(int n, yoke_test_rank_t function, void *context,
+                           int *statuses);
 
-#define YOKE_TEST_SHARED 65536
+/* In a rank: the all-gather for yoke_comm_create(); its context is NULL. */
+yoke_status_t yoke_test_all_gather(void *context, const void *mine, size_t size,
+                                   void *all);
+/* In a rank: process of a rank (0: not started yet). */
+int yoke_test_pid(int rank);
+/* In a rank: all have come, without a communicator. */
+void yoke_test_meet(void);
+/* Zeroed memory that the ranks forked later share; never freed. */
+void *yoke_test_shared(size_t size);
 
-/* 0: good. Anything else, a signal too, fails the test, unless it is expected. */
-typedef int (*yoke_test_body_t)(yoke_test_rank_t *rank);
-
-/* Forked processes, which leave by _exit() after their leaks were looked for. Returns how
- * many ended with another code than 0. */
-int yoke_test_ranks(int size, yoke_test_body_t body, void *context);
-/* The same; out_codes[rank]: exit code, or minus the signal. */
-void yoke_test_ranks_codes(int size, yoke_test_body_t body, void *context,
-                           int *out_codes);
-/* Threads of this process. */
-int yoke_test_threads(int size, yoke_test_body_t body, void *context);
-
-/* A yoke_comm_all_gather_t: context is the yoke_test_rank_t. */
-yoke_status_t yoke_test_all_gather(void *rank, const void *mine, size_t size, void *all);
-/* All ranks must come. */
-void yoke_test_barrier(yoke_test_rank_t *rank);
-
-/* In a body: says where and what, and makes the rank fail. */
-#define YOKE_TEST_CHECK(rank, condition)                                                 \
+/* In a rank: leave with a message where it is not so. */
+#define RANK_CHECK(condition)                                                            \
     do {                                                                                 \
-        if (!(condition))                                                                \
-            yoke_test_fail((rank), __FILE__, __LINE__, #condition);                      \
+        if (!(condition)) {                                                              \
+            yoke_test_complain(__FILE__, __LINE__, #condition);                          \
+            return 1;                                                                    \
+        }                                                                                \
     } while (0)
-_Noreturn void yoke_test_fail(const yoke_test_rank_t *rank, const char *file, int line,
-                              const char *what);
-
-/* Seconds until all are killed. */
-#define YOKE_TEST_LIMIT_S 120
+void yoke_test_complain(const char *file, int line, const char *what);
 
 #endif
