@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arenas: who is in one, and that it is the same memory. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tests/ucx_comm/transport/fixture.h"
+
+#define SIZE (1u << 20)
+
+static int open_arena(int rank, int size, yoke_control_t **out_control,
+                      yoke_arena_t **out_arena)
+{
+    RANK_CHECK(yoke_control_create(size, rank, yoke_test_all_gather, NULL, NULL,
+                                   out_control) == YOKE_OK);
+    RANK_CHECK(yoke_arena_create(*out_control, SIZE, out_arena) == YOKE_OK);
+    return 0;
+}
+
+static int write_and_read(int rank, int size, void *context)
+{
+    (void)context;
+    yoke_control_t *control;
+    yoke_arena_t *arena;
+    if (open_arena(rank, size, &control, &arena) != 0)
+        return 1;
+    RANK_CHECK(yoke_arena_is_whole(arena));
+    RANK_CHECK(yoke_arena_ranks(arena) == size && yoke_arena_index(arena) == rank);
+    RANK_CHECK(yoke_arena_rank(arena, size - 1) == size - 1);
+    RANK_CHECK(yoke_arena_size(arena) == SIZE);
+    char *base = yoke_arena_base(arena);
+    for (size_t i = 0; i < SIZE; i++)
+        RANK_CHECK(rank != 0 || base[i] == 0);
+    yoke_test_meet();
+    memset(base + rank * 4096, rank + 1, 4096);
+    yoke_test_meet();
+    for (int other = 0; other < size; other++)
+        RANK_CHECK(base[other * 4096 + 4095] == other + 1);
+    yoke_test_meet();
+    /* What others do after one has left stays theirs. */
+    if (rank != 0)
+        yoke_arena_destroy(arena);
+    yoke_test_meet();
+    if (rank == 0) {
+        RANK_CHECK(base[4096 * (size - 1)] == size);
+        yoke_arena_destroy(arena);
+    }
+    yoke_control_destroy(control);
+    return 0;
+}
+
+static void all_see_one_memory(void **unused)
+{
+    (void)unused;
+    for (int size = 1; size <= 5; size++)
+        assert_int_equal(yoke_test_ranks(size, write_and_read, NULL), 0);
+}
+
+static int read_of_others(int rank, int size, void *context)
+{
+    (void)context;
+    yoke_control_t *control;
+    yoke_arena_t *arena;
+    if (open_arena(rank, size, &control, &arena) != 0)
+        return 1;
+    RANK_CHECK(yoke_arena_single_copy(arena));
+    uint64_t mine[64];
+    for (int i = 0; i < 64; i++)
+        mine[i] = (uint64_t)(rank * 1000 + i);
+    uint64_t *addresses = yoke_arena_base(arena);
+    addresses[rank] = (uint64_t)(uintptr_t)mine;
+    yoke_test_meet();
+    for (int other = 0; other < size; other++) {
+        uint64_t got[64] = {0};
+        RANK_CHECK(yoke_arena_read(arena, other, got, addresses[other], sizeof got));
+        for (int i = 0; i < 64; i++)
+            RANK_CHECK(got[i] == (uint64_t)(other * 1000 + i));
+        RANK_CHECK(!yoke_arena_read(arena, other, got, 4096, sizeof got));
+    }
+    yoke_test_meet();
+    yoke_arena_destroy(arena);
+    yoke_control_destroy(control);
+    return 0;
+}
+
+static void members_read_each_other(void **unused)
+{
+    (void)unused;
+    assert_int_equal(yoke_test_ranks(3, read_of_others, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_see_one_memory),
+        cmocka_unit_test(members_read_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
