@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
-
-#define TIMEOUT_MS 60000
+#include "ucx_comm/control/settings.h"
 
 static yoke_status_t check_options(const yoke_comm_options_t *options, const char *name)
 {
@@ -28,23 +26,6 @@ static yoke_status_t check_place(int size, int rank, const char *name)
     if (size < 1 || rank < 0 || rank >= size)
         return yoke_fail(YOKE_ERR_USAGE, "%s: rank %d of %d: a rank is 0 to size - 1",
                          name, rank, size);
-    return YOKE_OK;
-}
-
-static yoke_status_t read_timeout(uint32_t given, uint32_t *out_ms)
-{
-    const char *value = getenv("YOKE_COMM_TIMEOUT");
-    double seconds = 0;
-    *out_ms = given != 0 ? given : TIMEOUT_MS;
-    if (given != 0 || value == NULL || value[0] == '\0')
-        return YOKE_OK;
-    if (yoke_parse_quantity(value, &seconds) != YOKE_OK || seconds <= 0 ||
-        seconds > 86400)
-        return yoke_fail(YOKE_ERR_USAGE,
-                         "YOKE_COMM_TIMEOUT: expected seconds above 0, at most 86400, "
-                         "found '%s'",
-                         value);
-    *out_ms = seconds < 0.001 ? 1 : (uint32_t)(seconds * 1000);
     return YOKE_OK;
 }
 
@@ -79,18 +60,18 @@ static yoke_status_t compare_terms(yoke_comm_t *comm)
 
 static yoke_status_t take_options(yoke_comm_t *comm, const yoke_comm_options_t *options)
 {
-    comm->setup_timeout_ms = TIMEOUT_MS;
+    yoke_control_settings_t settings;
+    yoke_status_t status = yoke_control_settings_read(options, &settings);
+    if (status != YOKE_OK)
+        return status;
+    comm->timeout_ms = settings.timeout_ms;
+    comm->setup_timeout_ms = settings.setup_timeout_ms;
+    memcpy(comm->interface, settings.interface, sizeof comm->interface);
     if (options != NULL) {
         comm->flags = options->flags;
         comm->device = options->device;
-        if (options->setup_timeout_ms != 0)
-            comm->setup_timeout_ms = options->setup_timeout_ms;
-        if (options->interface != NULL)
-            strncpy(comm->interface, options->interface, sizeof comm->interface - 1);
     }
-    yoke_status_t status =
-        read_timeout(options != NULL ? options->timeout_ms : 0, &comm->timeout_ms);
-    return status == YOKE_OK ? yoke_choose_settings(comm->forced) : status;
+    return yoke_choose_settings(comm->forced);
 }
 
 static yoke_status_t open_shared(yoke_comm_t *comm)

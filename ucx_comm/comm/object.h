@@ -76,10 +76,10 @@ struct yoke_comm {
     int size, rank;
     uint32_t flags, timeout_ms;
     uint32_t setup_timeout_ms;
-    char interface[32];
+    char interface[64];
     yoke_device_t *device;
-    uint64_t sequence; /* of collective calls */
-    uint32_t splits, shrinks; /* communicators made from this one */
+    uint64_t sequence;                  /* of collective calls */
+    uint32_t splits, shrinks;           /* communicators made from this one */
     yoke_comm_request_t *first, **last; /* calls under way, in the order they were made */
     yoke_comm_request_t *idle;          /* to be used again */
     yoke_comm_request_t *held;          /* those that the caller will test or wait for */
