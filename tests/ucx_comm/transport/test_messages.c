@@ -24,7 +24,7 @@ static int exchange(int rank, int size, void *context)
         return 1;
     for (int which = 0; which < SIZES; which++) {
         uint64_t bytes = sizes[which];
-        yoke_message_t messages[16];
+        yoke_message_t messages[32];
         int count = 0;
         char *memory = malloc((size_t)size * 2 * (bytes + 3) + 1);
         RANK_CHECK(memory != NULL);
@@ -50,28 +50,250 @@ static int exchange(int rank, int size, void *context)
     return 0;
 }
 
+/* --- many at once
+ * ------------------------------------------------------------------------- */
+
+#define MANY 400
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Both sides know the size of message `i` from `from` to `to`. */
+static uint64_t size_of(int from, int to, int i)
+{
+    uint32_t state = (uint32_t)(from * 7919 + to * 104729 + i);
+    next_random(&state);
+    switch (next_random(&state) % 8) {
+    case 0:
+        return next_random(&state) % 300000;
+    case 1:
+    case 2:
+        return next_random(&state) % 30000;
+    default:
+        return next_random(&state) % 200;
+    }
+}
+
+static void shuffle(int *order, int n, uint32_t seed)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)(next_random(&seed) % (uint32_t)(i + 1)), old = order[i];
+        order[i] = order[j];
+        order[j] = old;
+    }
+}
+
+/* Sends and receives in different random orders, tags all different but for those of
+ * three, which are matched in order. */
+static int flood(int rank, int size, void *context)
+{
+    (void)context;
+    fixture_t fixture;
+    if (fixture_open(&fixture, rank, size) != 0)
+        return 1;
+    int peer = (rank + 1) % size, from = (rank + size - 1) % size;
+    static _Thread_local yoke_message_t messages[2 * MANY];
+    static _Thread_local char *data[2 * MANY];
+    int order[2][MANY];
+    shuffle(order[0], MANY, (uint32_t)rank + 1);
+    shuffle(order[1], MANY, (uint32_t)rank + 77);
+    for (int i = 0; i < MANY; i++) {
+        data[i] = malloc(size_of(rank, peer, i) + 1);
+        data[MANY + i] = malloc(size_of(from, rank, i) + 1);
+        fixture_fill(data[i], size_of(rank, peer, i), (uint32_t)(rank * 1000 + i));
+    }
+    for (int i = 0; i < MANY; i++) {
+        int out = order[0][i], in = order[1][i];
+        messages[out] =
+            fixture_message(peer, (uint64_t)out, data[out], size_of(rank, peer, out));
+        yoke_transport_send(fixture.transport, &messages[out]);
+        if (i % 3 == 0)
+            yoke_transport_progress(fixture.transport);
+        messages[MANY + in] =
+            fixture_message(from, (uint64_t)in, data[MANY + in], size_of(from, rank, in));
+        yoke_transport_receive(fixture.transport, &messages[MANY + in]);
+    }
+    RANK_CHECK(fixture_wait(&fixture, messages, 2 * MANY) == YOKE_OK);
+    for (int i = 0; i < MANY; i++) {
+        RANK_CHECK(fixture_is(data[MANY + i], size_of(from, rank, i),
+                              (uint32_t)(from * 1000 + i)));
+        free(data[i]);
+        free(data[MANY + i]);
+    }
+    fixture_close(&fixture);
+    return 0;
+}
+
+/* More than the window of early messages before any receive is there; then the receives,
+ * last first. Nothing is lost, and equal tags keep their order. */
+#define EARLY 6000
+
+static int come_early(int rank, int size, void *context)
+{
+    (void)context;
+    fixture_t fixture;
+    if (fixture_open(&fixture, rank, size) != 0)
+        return 1;
+    static _Thread_local yoke_message_t messages[EARLY];
+    static _Thread_local uint32_t values[EARLY];
+    if (rank == 0) {
+        for (uint32_t i = 0; i < EARLY; i++) {
+            values[i] = i;
+            messages[i] = fixture_message(1, i % 2 + 1, &values[i], sizeof values[i]);
+            yoke_transport_send(fixture.transport, &messages[i]);
+        }
+        uint32_t done = 0;
+        for (uint32_t i = 0; i < EARLY; i++)
+            done += messages[i].status == YOKE_OK;
+        RANK_CHECK(done < EARLY); /* the receiver's memory has a bound */
+        RANK_CHECK(done > 100);
+    } else {
+        for (int i = 0; i < 2000; i++)
+            yoke_transport_progress(fixture.transport);
+        for (uint32_t i = 0; i < EARLY; i++) {
+            uint64_t tag = i < EARLY / 2 ? 2 : 1;
+            messages[i] = fixture_message(0, tag, &values[i], sizeof values[i]);
+            yoke_transport_receive(fixture.transport, &messages[i]);
+        }
+    }
+    RANK_CHECK(fixture_wait(&fixture, messages, EARLY) == YOKE_OK);
+    for (uint32_t i = 0; rank == 1 && i < EARLY / 2; i++) {
+        RANK_CHECK(values[i] == 2 * i + 1);
+        RANK_CHECK(values[EARLY / 2 + i] == 2 * i);
+    }
+    fixture_close(&fixture);
+    return 0;
+}
+
+/* --- pieces
+ * ---------------------------------------------------------------------------------
+ */
+
+typedef struct taker {
+    const char *expected;
+    uint64_t size, next;
+    bool good;
+} taker_t;
+
+static void take_piece(void *context, uint64_t offset, const void *piece, uint64_t size)
+{
+    taker_t *taker = context;
+    bool last = offset + size == taker->size;
+    taker->good = taker->good && offset == taker->next && (last || size % 64 == 0) &&
+                  memcmp(piece, taker->expected + offset, size) == 0;
+    taker->next = offset + size;
+}
+
+static int consume(int rank, int size, void *context)
+{
+    (void)context;
+    fixture_t fixture;
+    if (fixture_open(&fixture, rank, size) != 0)
+        return 1;
+    for (int which = 0; which < SIZES; which++) {
+        uint64_t bytes = sizes[which];
+        char *data = malloc(bytes + 1);
+        fixture_fill(data, bytes, 9);
+        taker_t taker = {.expected = data, .size = bytes, .good = true};
+        yoke_message_t messages[2] = {
+            fixture_message(1 - rank, 3, NULL, bytes),
+            fixture_message(1 - rank, 3, data, bytes),
+        };
+        messages[0].consume = take_piece;
+        messages[0].context = &taker;
+        yoke_transport_receive(fixture.transport, &messages[0]);
+        yoke_transport_send(fixture.transport, &messages[1]);
+        RANK_CHECK(fixture_wait(&fixture, messages, 2) == YOKE_OK);
+        RANK_CHECK(taker.good && taker.next == bytes);
+        free(data);
+    }
+    fixture_close(&fixture);
+    return 0;
+}
+
+/* --- every kind of ranks and path
+ * ------------------------------------------------------------
+ */
+
+static void run_all(int (*run)(int, yoke_test_rank_t, void *))
+{
+    assert_int_equal(run(2, exchange, NULL), 0);
+    assert_int_equal(run(3, exchange, NULL), 0);
+    assert_int_equal(run(2, flood, NULL), 0);
+    assert_int_equal(run(3, flood, NULL), 0);
+    assert_int_equal(run(2, come_early, NULL), 0);
+    assert_int_equal(run(2, consume, NULL), 0);
+}
+
 static void on_shared_memory(void **unused)
 {
     (void)unused;
     assert_int_equal(yoke_test_ranks(1, exchange, NULL), 0);
-    assert_int_equal(yoke_test_ranks(2, exchange, NULL), 0);
-    assert_int_equal(yoke_test_ranks(4, exchange, NULL), 0);
+    run_all(yoke_test_ranks);
+}
+
+static void on_shared_memory_without_single_copy(void **unused)
+{
+    (void)unused;
+    uint64_t old = yoke_offer_least;
+    yoke_offer_least = UINT64_MAX;
+    run_all(yoke_test_ranks);
+    yoke_offer_least = old;
+}
+
+static void on_shared_memory_all_single_copy(void **unused)
+{
+    (void)unused;
+    uint64_t old = yoke_offer_least;
+    yoke_offer_least = 0;
+    run_all(yoke_test_ranks);
+    yoke_offer_least = old;
+}
+
+static void between_threads(void **unused)
+{
+    (void)unused;
+    run_all(fixture_threads);
 }
 
 static void on_ucp(void **unused)
 {
     (void)unused;
     fixture_force(YOKE_PATH_UCP);
-    assert_int_equal(yoke_test_ranks(2, exchange, NULL), 0);
-    assert_int_equal(yoke_test_ranks(3, exchange, NULL), 0);
+    run_all(yoke_test_ranks);
     fixture_force(YOKE_PATH_NONE);
+}
+
+static void between_threads_on_ucp(void **unused)
+{
+    (void)unused;
+    fixture_force(YOKE_PATH_UCP);
+    assert_int_equal(fixture_threads(3, flood, NULL), 0);
+    fixture_force(YOKE_PATH_NONE);
+}
+
+static void more_ranks_than_cores(void **unused)
+{
+    (void)unused;
+    assert_int_equal(yoke_test_ranks(8, exchange, NULL), 0);
+    assert_int_equal(yoke_test_ranks(8, flood, NULL), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_shared_memory),
+        cmocka_unit_test(on_shared_memory_without_single_copy),
+        cmocka_unit_test(on_shared_memory_all_single_copy),
+        cmocka_unit_test(between_threads),
         cmocka_unit_test(on_ucp),
+        cmocka_unit_test(between_threads_on_ucp),
+        cmocka_unit_test(more_ranks_than_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
