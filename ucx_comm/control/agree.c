@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define BITMAP_LIMIT 8192 /* bytes: 65,536 ranks */
+#define BITMAP_LIMIT (YOKE_RANKS_LIMIT / 8) /* bytes */
 
 static size_t bitmap_size(const yoke_control_t *control)
 {

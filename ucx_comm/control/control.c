@@ -13,8 +13,6 @@
 #include "base/text.h"
 #include "ucx_comm/control/sockets.h"
 
-#define RANKS_LIMIT 65536
-
 int yoke_mesh_full_limit = 64;
 
 bool yoke_mesh_linked(int size, int a, int b)
@@ -185,8 +183,8 @@ yoke_status_t yoke_peer_here(yoke_peer_t *out_peer)
 }
 
 /* Addresses to tell; a host without any but loopback tells that, for ranks beside it. */
-static yoke_status_t own_addresses(const yoke_control_settings_t *settings,
-                                   yoke_place_t *place)
+yoke_status_t yoke_own_addresses(const yoke_control_settings_t *settings,
+                                 yoke_place_t *place)
 {
     yoke_interface_t *list = NULL;
     size_t count = 0, used = 0;
@@ -215,7 +213,7 @@ static yoke_status_t open_place(const yoke_control_settings_t *settings,
     if (status == YOKE_OK)
         status = yoke_peer_here(&place->peer);
     if (status == YOKE_OK)
-        status = own_addresses(settings, place);
+        status = yoke_own_addresses(settings, place);
     /* A named interface is the only one that strangers can knock at. */
     if (status == YOKE_OK && settings->interface[0] != '\0' && place->addresses == 1)
         only = &place->address[0];
@@ -409,12 +407,13 @@ yoke_status_t yoke_control_create(int size, int rank, yoke_comm_all_gather_t all
                                   yoke_control_t **out_control)
 {
     yoke_control_settings_t settings;
-    if (size < 1 || size > RANKS_LIMIT || rank < 0 || rank >= size || all_gather == NULL)
+    if (size < 1 || size > YOKE_RANKS_LIMIT || rank < 0 || rank >= size ||
+        all_gather == NULL)
         return yoke_fail(
             YOKE_ERR_USAGE,
             "rank %d of %d ranks: a communicator has 1 to %d ranks, numbered "
             "from 0, and needs an all-gather",
-            rank, size, RANKS_LIMIT);
+            rank, size, YOKE_RANKS_LIMIT);
     yoke_status_t status = yoke_control_settings_read(options, &settings);
     if (status != YOKE_OK)
         return status;

@@ -99,6 +99,9 @@ extern int yoke_mesh_full_limit;
 bool yoke_mesh_linked(int size, int a, int b);
 /* What this process says of its place. */
 yoke_status_t yoke_peer_here(yoke_peer_t *out_peer);
+/* Fills address[] and addresses: what to tell the others, loopback last. */
+yoke_status_t yoke_own_addresses(const yoke_control_settings_t *settings,
+                                 yoke_place_t *place);
 
 /* --- mesh.c ----------------------------------------------------------------------- */
 

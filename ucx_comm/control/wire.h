@@ -15,6 +15,7 @@
 #include "ucx_comm/control/control.h"
 #include "ucx_comm/control/interfaces.h"
 
+#define YOKE_RANKS_LIMIT 65536 /* of one communicator */
 #define YOKE_ANY_RANK UINT32_MAX
 #define YOKE_NONCE_SIZE 16
 #define YOKE_PROOF_SIZE 32
