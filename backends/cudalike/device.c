@@ -231,6 +231,18 @@ yoke_status_t yoke_cudalike_buffer_wrap(yoke_impl_device_t *device, uint32_t kin
     return YOKE_OK;
 }
 
+yoke_status_t yoke_cudalike_with_current(yoke_impl_device_t *device,
+                                         void (*function)(void *), void *context)
+{
+    yoke_cudalike_scope_t scope;
+    int code = yoke_cudalike_enter(device, &scope);
+    if (code != 0)
+        return yoke_cudalike_fail(device->runtime, scope.slot, code);
+    function(context);
+    yoke_cudalike_leave(&scope);
+    return YOKE_OK;
+}
+
 void *yoke_cudalike_buffer_native(yoke_impl_buffer_t *buffer)
 {
     return buffer->kind == YOKE_MEMORY_HOST ? buffer->host : (void *)buffer->address;

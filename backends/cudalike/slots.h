@@ -86,6 +86,8 @@ void yoke_cudalike_device_native(yoke_impl_device_t *device, yoke_native_t *out)
 void *yoke_cudalike_queue_native(yoke_impl_queue_t *queue);
 void *yoke_cudalike_event_native(yoke_impl_event_t *event);
 void *yoke_cudalike_buffer_native(yoke_impl_buffer_t *buffer);
+yoke_status_t yoke_cudalike_with_current(yoke_impl_device_t *device,
+                                         void (*function)(void *), void *context);
 yoke_status_t yoke_cudalike_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *gemm);
 const char *yoke_cudalike_gemm_library(yoke_impl_device_t *device);
 
@@ -125,7 +127,8 @@ const char *yoke_cudalike_gemm_library(yoke_impl_device_t *device);
     .device_native = yoke_cudalike_device_native,                                        \
     .queue_native = yoke_cudalike_queue_native,                                          \
     .event_native = yoke_cudalike_event_native,                                          \
-    .buffer_native = yoke_cudalike_buffer_native, .gemm = yoke_cudalike_gemm,            \
+    .buffer_native = yoke_cudalike_buffer_native,                                        \
+    .with_current = yoke_cudalike_with_current, .gemm = yoke_cudalike_gemm,              \
     .gemm_library = yoke_cudalike_gemm_library
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "hal/live/current.h"
 #include "hal/live/fail.h"
 #include "hal/live/layers.h"
 
@@ -31,21 +32,10 @@ static void call_release(void *context)
     call->allocator->release(call->allocator->context, call->address, (size_t)call->size);
 }
 
-/* With the device current, where the runtime has such a thing. */
-static yoke_status_t call_allocator(yoke_device_t *device, void (*function)(void *),
-                                    allocator_call_t *call)
-{
-    if (device->object.ops->with_current != NULL)
-        return device->object.ops->with_current(device->object.impl.device, function,
-                                                call);
-    function(call);
-    return YOKE_OK;
-}
-
 static yoke_status_t from_allocator(yoke_device_t *device, yoke_buffer_t *buffer)
 {
     allocator_call_t call = {&device->allocator, buffer->size, NULL};
-    yoke_status_t status = call_allocator(device, call_allocate, &call);
+    yoke_status_t status = yoke_device_call(device, call_allocate, &call);
     if (status == YOKE_OK && call.address == NULL)
         status = yoke_fail(YOKE_ERR_DEVICE_MEMORY,
                            "%s: the caller's allocator gave no memory for %llu bytes",
@@ -58,7 +48,7 @@ static yoke_status_t from_allocator(yoke_device_t *device, yoke_buffer_t *buffer
     if (status == YOKE_OK)
         buffer->allocated = call.address;
     else
-        call_allocator(device, call_release, &call);
+        yoke_device_call(device, call_release, &call);
     return status;
 }
 
@@ -166,7 +156,7 @@ void yoke_buffer_destroy(yoke_buffer_t *buffer)
         buffer->object.ops->buffer_destroy(buffer->object.impl.buffer);
     if (buffer->allocated != NULL) {
         allocator_call_t back = {&device->allocator, buffer->size, buffer->allocated};
-        call_allocator(device, call_release, &back);
+        yoke_device_call(device, call_release, &back);
     }
     if (buffer->wrapped.release != NULL)
         buffer->wrapped.release(buffer->wrapped.context, buffer->wrapped.handle);

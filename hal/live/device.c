@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening devices, and what they say of themselves. */
 #include "hal/live/device.h"
+#include "hal/live/current.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,4 +332,14 @@ yoke_status_t yoke_device_reach(yoke_device_t *device, yoke_device_t *peer)
         atomic_fetch_or_explicit(&device->peers_enabled, bit, memory_order_release);
     pthread_mutex_unlock(&device->lock);
     return yoke_device_answer(device, status);
+}
+
+yoke_status_t yoke_device_call(yoke_device_t *device, void (*function)(void *context),
+                               void *context)
+{
+    if (device->object.ops->with_current != NULL)
+        return device->object.ops->with_current(device->object.impl.device, function,
+                                                context);
+    function(context);
+    return YOKE_OK;
 }

@@ -10,7 +10,8 @@ size_t ccl_size(ccl_type_t type)
     return sizes[type];
 }
 
-/* ---- floats of few bits: e exponent and m mantissa bits; `finite`: no infinity ------ */
+/* ---- floats of few bits: e exponent and m mantissa bits; `finite`: no infinity ------
+ */
 
 typedef struct format {
     int e, m;

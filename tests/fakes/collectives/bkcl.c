@@ -69,14 +69,14 @@ static int start(BKCLContext_t handle, ccl_kind_t kind, const void *send, void *
     FAKE_API int name parameters;                                                        \
     FAKE_API int name parameters
 
-DEFINE(bkcl_get_unique_id, (BKCLUniqueId *id))
+DEFINE(bkcl_get_unique_id, (BKCLUniqueId * id))
 {
     FAKE_CALL(bkcl_get_unique_id, int);
     return id == NULL ? BKCL_INVALID_ARGUMENT : result_of(ccl_id_make(id, sizeof *id));
 }
 
 DEFINE(bkcl_init_rank,
-       (BKCLContext_t *context, int rank, int nranks, const BKCLUniqueId *id))
+       (BKCLContext_t * context, int rank, int nranks, const BKCLUniqueId *id))
 {
     FAKE_CALL(bkcl_init_rank, int);
     if (context == NULL || id == NULL)

@@ -104,8 +104,7 @@ ccl_result_t ccl_id_make(void *id, size_t size)
     host->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (host->memory < 0 || ftruncate(host->memory, sizeof(ccl_clique_t)) != 0 ||
         bind(host->socket, (struct sockaddr *)&address, length) != 0 ||
-        listen(host->socket, 64) != 0 ||
-        pthread_create(&thread, NULL, serve, host) != 0)
+        listen(host->socket, 64) != 0 || pthread_create(&thread, NULL, serve, host) != 0)
         return CCL_SYSTEM;
     pthread_detach(thread);
     return CCL_OK;

@@ -97,7 +97,7 @@ DEFINE(cnclGetCliqueId, (cnclCliqueId_t clique_id))
                              : result_of(ccl_id_make(clique_id, sizeof *clique_id));
 }
 
-DEFINE(cnclInitComms, (cnclComm_t *comms, int num_comm, const int *dev_list,
+DEFINE(cnclInitComms, (cnclComm_t * comms, int num_comm, const int *dev_list,
                        const int *rank_list, int nrank, const struct cnclCliqueId *id))
 {
     FAKE_CALL(cnclInitComms, cnclResult_t);

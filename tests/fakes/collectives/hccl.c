@@ -90,7 +90,7 @@ static HcclResult start(HcclComm handle, ccl_kind_t kind, const void *send, void
     FAKE_API HcclResult name parameters;                                                 \
     FAKE_API HcclResult name parameters
 
-DEFINE(HcclGetRootInfo, (HcclRootInfo *rootInfo))
+DEFINE(HcclGetRootInfo, (HcclRootInfo * rootInfo))
 {
     FAKE_CALL(HcclGetRootInfo, HcclResult);
     return rootInfo == NULL ? HCCL_E_PTR
@@ -200,9 +200,9 @@ DEFINE(HcclScatter, (void *sendBuf, void *recvBuf, uint64_t recvCount, int dataT
                  stream);
 }
 
-DEFINE(HcclAlltoAll, (const void *sendBuf, uint64_t sendCount, int sendType,
-                      const void *recvBuf, uint64_t recvCount, int recvType,
-                      HcclComm comm, void *stream))
+DEFINE(HcclAlltoAll,
+       (const void *sendBuf, uint64_t sendCount, int sendType, const void *recvBuf,
+        uint64_t recvCount, int recvType, HcclComm comm, void *stream))
 {
     FAKE_CALL(HcclAlltoAll, HcclResult);
     if (sendCount != recvCount || sendType != recvType)
@@ -254,8 +254,8 @@ DEFINE(HcclRecv, (void *recvBuf, uint64_t count, int dataType, uint32_t srcRank,
     return start(comm, CCL_RECV, NULL, recvBuf, count, dataType, 0, srcRank, stream);
 }
 
-DEFINE(HcclBatchSendRecv, (HcclSendRecvItem *sendRecvInfo, uint32_t itemNum,
-                           HcclComm comm, void *stream))
+DEFINE(HcclBatchSendRecv,
+       (HcclSendRecvItem * sendRecvInfo, uint32_t itemNum, HcclComm comm, void *stream))
 {
     FAKE_CALL(HcclBatchSendRecv, HcclResult);
     HcclResult result = HCCL_SUCCESS;

@@ -2,9 +2,9 @@
 #ifndef YOKE_TESTS_FAKES_COLLECTIVES_MUSA_NAMES_H
 #define YOKE_TESTS_FAKES_COLLECTIVES_MUSA_NAMES_H
 
-/* NCCL's functions as MCCL names them: Moore Threads; its header is not public, the names are those that FlagCX
- * (flagcx/adaptor/ccl/musa_mccl_adaptor.cc) and torch_musa call; numbers are taken to be
- * NCCL's, as FlagCX casts its own, which are. */
+/* NCCL's functions as MCCL names them: Moore Threads; its header is not public, the names
+ * are those that FlagCX (flagcx/adaptor/ccl/musa_mccl_adaptor.cc) and torch_musa call;
+ * numbers are taken to be NCCL's, as FlagCX casts its own, which are. */
 #define ncclGetVersion mcclGetVersion
 #define ncclGetUniqueId mcclGetUniqueId
 #define ncclCommInitRank mcclCommInitRank

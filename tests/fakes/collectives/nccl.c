@@ -43,8 +43,8 @@ static ncclResult_t result_of(ccl_result_t result)
 /* ncclDataType_t */
 static ccl_type_t type_of(int type)
 {
-    static const ccl_type_t types[] = {CCL_I8,  CCL_U8,  CCL_I32, CCL_U32,
-                                       CCL_I64, CCL_U64, CCL_F16, CCL_F32,
+    static const ccl_type_t types[] = {CCL_I8,  CCL_U8,   CCL_I32,  CCL_U32,
+                                       CCL_I64, CCL_U64,  CCL_F16,  CCL_F32,
                                        CCL_F64, CCL_BF16, CCL_E4M3, CCL_E5M2};
     int known = FAKE_CCL_VERSION >= 22400 ? 12 : FAKE_CCL_VERSION >= 21000 ? 10 : 9;
     return type >= 0 && type < known ? types[type] : CCL_NO_TYPE;
@@ -94,10 +94,9 @@ FAKE_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueI
                                        int rank)
 {
     FAKE_CALL(ncclCommInitRank, ncclResult_t);
-    return comm == NULL
-               ? INVALID_ARGUMENT
-               : result_of(ccl_join(&commId, sizeof commId, nranks, rank, -1,
-                                    (ccl_comm_t **)(void *)comm));
+    return comm == NULL ? INVALID_ARGUMENT
+                        : result_of(ccl_join(&commId, sizeof commId, nranks, rank, -1,
+                                             (ccl_comm_t **)(void *)comm));
 }
 
 FAKE_API ncclResult_t ncclCommDestroy(ncclComm_t handle)

@@ -79,7 +79,7 @@ DEFINE(onecclGetVersion, (int *version))
     return SUCCESS;
 }
 
-DEFINE(onecclGetUniqueId, (onecclUniqueId *uniqueId))
+DEFINE(onecclGetUniqueId, (onecclUniqueId * uniqueId))
 {
     FAKE_CALL(onecclGetUniqueId, onecclResult_t);
     return uniqueId == NULL ? INVALID_ARGUMENT
@@ -94,7 +94,7 @@ DEFINE(onecclSetDevice, (uint32_t index))
 }
 
 DEFINE(onecclCommInitRank,
-       (onecclComm_t *comm, size_t nranks, onecclUniqueId commId, int rank))
+       (onecclComm_t * comm, size_t nranks, onecclUniqueId commId, int rank))
 {
     FAKE_CALL(onecclCommInitRank, onecclResult_t);
     if (comm == NULL || nranks > 1024)

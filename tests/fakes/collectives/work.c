@@ -39,7 +39,7 @@ typedef struct work {
         char *to;
         const char *from;
         uint64_t size;
-    } *copies; /* before all */
+    } * copies; /* before all */
     int copy_count;
     /* after all: a reduction into `result` */
     char *parts, *result;
@@ -116,11 +116,10 @@ static bool come(ccl_clique_t *clique, int ranks, int rank)
 {
     int none = 0;
     unsigned nobody = 0;
-    bool right = (atomic_compare_exchange_strong(&clique->ranks, &none, ranks) ||
-                  none == ranks) &&
-                 (atomic_compare_exchange_strong(&clique->version, &nobody,
-                                                 ccl_library.version) ||
-                  nobody == ccl_library.version);
+    bool right =
+        (atomic_compare_exchange_strong(&clique->ranks, &none, ranks) || none == ranks) &&
+        (atomic_compare_exchange_strong(&clique->version, &nobody, ccl_library.version) ||
+         nobody == ccl_library.version);
     unsigned bit = 1u << rank;
     right = right && (atomic_fetch_or(&clique->joined, bit) & bit) == 0;
     if (!right)
@@ -277,11 +276,10 @@ static bool move(ccl_pipe_t *pipe, transfer_t *t)
 {
     const head_t *head = &t->head;
     if (t->head_done < sizeof *head) {
-        t->head_done +=
-            t->out ? ccl_pipe_write(pipe, (const char *)head + t->head_done,
-                                    sizeof *head - t->head_done)
-                   : ccl_pipe_read(pipe, (char *)&t->got + t->head_done,
-                                   sizeof *head - t->head_done);
+        t->head_done += t->out ? ccl_pipe_write(pipe, (const char *)head + t->head_done,
+                                                sizeof *head - t->head_done)
+                               : ccl_pipe_read(pipe, (char *)&t->got + t->head_done,
+                                               sizeof *head - t->head_done);
         if (t->head_done < sizeof *head)
             return true;
         if (!t->out && memcmp(head, &t->got, sizeof *head) != 0)
@@ -290,8 +288,8 @@ static bool move(ccl_pipe_t *pipe, transfer_t *t)
     if (t->done < t->size)
         t->done += t->out ? ccl_pipe_write(pipe, t->at + t->done, t->size - t->done)
                           : ccl_pipe_read(pipe, t->at + t->done, t->size - t->done);
-    t->ended = t->done == t->size && (!t->out || atomic_load(&pipe->written) ==
-                                                     atomic_load(&pipe->read));
+    t->ended = t->done == t->size &&
+               (!t->out || atomic_load(&pipe->written) == atomic_load(&pipe->read));
     return true;
 }
 
@@ -327,10 +325,9 @@ static bool advance(work_t *work)
     if (work->result != NULL) {
         const void *parts[CCL_MAX_RANKS];
         for (int r = 0; r < comm->ranks; r++)
-            parts[r] = r == comm->rank
-                           ? (const void *)work->mine
-                           : work->parts + (uint64_t)r * work->reduced *
-                                               ccl_size(work->type);
+            parts[r] = r == comm->rank ? (const void *)work->mine
+                                       : work->parts + (uint64_t)r * work->reduced *
+                                                           ccl_size(work->type);
         ccl_reduce(work->result, parts, comm->ranks, work->reduced, work->type, work->op);
     }
     return true;
@@ -388,8 +385,8 @@ static ccl_result_t submit(work_t *work)
 
 /* ---- calls as works ---------------------------------------------------------------- */
 
-static void add(work_t *work, const ccl_call_t *call, int peer, bool out,
-                const void *at, uint64_t count, uint32_t kind)
+static void add(work_t *work, const ccl_call_t *call, int peer, bool out, const void *at,
+                uint64_t count, uint32_t kind)
 {
     transfer_t *t = &work->transfers[work->count++];
     uint64_t size = count * ccl_size(call->type);
