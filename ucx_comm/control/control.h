@@ -75,7 +75,9 @@ void yoke_control_revoke(yoke_control_t *control, yoke_status_t status, const ch
  * YOKE_ERR_TIMEOUT. Takes at most 100 ms.
  */
 bool yoke_control_suspect(yoke_control_t *control, int rank, const char *what);
-/* Counts the ranks known to have failed; writes up to `capacity`. Threads: any. */
+/* Counts the ranks known to have failed; writes up to `capacity`. From the first
+ * agreement on these are the ones that the last one found, the same on all survivors; a
+ * rank that fails later joins them in the next one. Threads: any. */
 int yoke_control_failed(yoke_control_t *control, int *ranks, int capacity);
 /* The rank has failed, or has destroyed its communicator in good order: what has not come
  * from it will not come. The latter alone revokes nothing, since all may have come; who
@@ -83,7 +85,9 @@ int yoke_control_failed(yoke_control_t *control, int *ranks, int capacity);
 bool yoke_control_departed(yoke_control_t *control, int rank);
 
 /* Agreement of survivors (yoke_comm_agree). After it every survivor has the same set in
- * yoke_control_failed(). */
+ * yoke_control_failed(); ranks that destroyed their communicator are in it. Fails with
+ * YOKE_ERR_PEER_FAILED on a rank that the others have given up, and with
+ * YOKE_ERR_TIMEOUT, after which a further call goes on with the same agreement. */
 yoke_status_t yoke_control_agree(yoke_control_t *control, uint32_t *flags,
                                  uint32_t timeout_ms);
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define SUSPECT_MS 90 /* how long a suspect may take to answer */
+#define SUSPECT_MS 70 /* how long a suspect may take to answer */
 
 char *yoke_rank_text(const yoke_control_t *control, int rank, char buffer[160])
 {
@@ -48,8 +48,8 @@ void yoke_set_failed(yoke_control_t *control, int rank, bool announce, const cha
     if (standing->failed)
         return;
     standing->failed = true;
-    /* What is shown stays as agreed until an agreement under way has ended. */
-    standing->shown = standing->shown || !control->agreement.voting;
+    /* From the first agreement on, what is shown is what was agreed. */
+    standing->shown = standing->shown || control->agreement.number == 0;
     /* A rank that the others gave up sees them all go; that is not their failure. */
     if (announce && !control->expelled) {
         yoke_snprintf(notice.text, sizeof notice.text, "%s", text);

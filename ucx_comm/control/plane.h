@@ -29,6 +29,7 @@ typedef struct yoke_mesh_link {
     int process;   /* pidfd, or -1 */
     bool closing;  /* the rank has failed: what waits is sent, what comes is dropped */
     bool shut;     /* our end is shut */
+    bool muted;    /* for tests: a link that loses what is sent */
     int64_t heard; /* when anything came */
     uint8_t *in;   /* YOKE_FRAME_HEADER + YOKE_FRAME_LIMIT bytes */
     size_t in_used;

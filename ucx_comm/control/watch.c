@@ -62,7 +62,8 @@ static void wake(yoke_control_t *control)
 void yoke_link_put(yoke_control_t *control, yoke_mesh_link_t *link,
                    const yoke_frame_t *frame, const void *payload)
 {
-    if (link->fd < 0 || link->closing || !room_for(link, YOKE_FRAME_HEADER + frame->size))
+    if (link->fd < 0 || link->closing || link->muted ||
+        !room_for(link, YOKE_FRAME_HEADER + frame->size))
         return;
     yoke_frame_write(frame, link->out + link->out_used);
     if (frame->size > 0)
@@ -393,6 +394,8 @@ static void *watch(void *argument)
         pthread_mutex_unlock(&control->lock);
         int ready = poll(polls, (nfds_t)count, pause > 0 ? (int)pause : 0);
         pthread_mutex_lock(&control->lock);
+        if (control->stop) /* the others hang up on one that took its leave */
+            break;
         int64_t now = yoke_clock_ms();
         if (now - last > 4 * control->beat_ms)
             forgive(control, now);
