@@ -2,6 +2,8 @@
 /* Collective costs: latency and bandwidth terms only, shared by planner and transport. */
 #include "costmodel/collective.h"
 
+#include <stdbool.h>
+
 /* A link that carries nothing makes the exchange hopeless without making sums NaN. */
 #define UNREACHABLE_SECONDS 1e12
 
@@ -58,4 +60,35 @@ double yoke_cost_ramp(double bytes, double ramp, double half)
     if (bytes <= 0 || ramp <= 0)
         return 0;
     return ramp * bytes / (bytes + half);
+}
+
+double yoke_cost_star_bound(unsigned n, const double *rates, double bytes)
+{
+    double least = rates[0], sum = 0;
+    if (n <= 1)
+        return 0;
+    for (unsigned i = 0; i < n; i++) {
+        least = rates[i] < least ? rates[i] : least;
+        sum += rates[i];
+    }
+    double slowest = transfer(bytes, least);
+    double together = transfer(2 * ((double)n - 1) * bytes, sum);
+    return slowest > together ? slowest : together;
+}
+
+void yoke_cost_weights(unsigned n, const double *rates, double *out_shares)
+{
+    bool known = n >= 3;
+    for (unsigned i = 0; i < n; i++)
+        known = known && rates[i] > 0;
+    double sum = 0;
+    double bound = known ? yoke_cost_star_bound(n, rates, 1) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        double share = known ? (bound * rates[i] - 1) / ((double)n - 2) : 1;
+        out_shares[i] = share > 0 ? share : 0;
+        sum += out_shares[i];
+    }
+    /* Where the slowest link decides, the others have more room than there is work. */
+    for (unsigned i = 0; i < n; i++)
+        out_shares[i] = sum > 0 ? out_shares[i] / sum : 1 / (double)n;
 }

@@ -27,4 +27,17 @@ double yoke_cost_all_to_all(unsigned ranks, double bytes, double bandwidth,
  * fills: `ramp` seconds in the end, half of it at `half` bytes. */
 double yoke_cost_ramp(double bytes, double ramp, double half);
 
+/*
+ * Unequal links: n ranks (or islands) on a switch, each with its own rate in both
+ * directions. An all-reduce of M bytes takes at least
+ *   T* = max(M / min rate, 2 (n-1) M / sum of rates)   (n >= 2)
+ * and reduce-scatter and all-gather reach it where rank i owns the share
+ *   w_i = (T* rate_i / M - 1) / (n - 2)                (n >= 3; 0 where negative)
+ * since it then sends, and receives, M (1 + (n - 2) w_i). Derived from cuts: the bound
+ * counts what must leave and enter each rank, and all of them together.
+ */
+double yoke_cost_star_bound(unsigned n, const double *rates, double bytes);
+/* The shares, which add up to 1; equal ones where rates are unknown (0 or less). */
+void yoke_cost_weights(unsigned n, const double *rates, double *out_shares);
+
 #endif

@@ -15,7 +15,8 @@ const yoke_builder_t *const yoke_builders[] = {
     yoke_linear_builders,       yoke_knomial_builders,
     yoke_ring_builders,         yoke_recursive_doubling_builders,
     yoke_rabenseifner_builders, yoke_bruck_builders,
-    yoke_pairwise_builders,     NULL,
+    yoke_pairwise_builders,     yoke_weighted_builders,
+    yoke_hierarchical_builders, NULL,
 };
 
 static const char *const names[YOKE_COLLECTIVE_COUNT] = {

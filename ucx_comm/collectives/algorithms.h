@@ -78,8 +78,8 @@ extern const yoke_builder_t yoke_recursive_doubling_builders[];
 extern const yoke_builder_t yoke_rabenseifner_builders[];
 extern const yoke_builder_t yoke_bruck_builders[];
 extern const yoke_builder_t yoke_pairwise_builders[];
-/* topology/: weighted and hierarchical ones add their tables to the list in algorithms.c
- */
+extern const yoke_builder_t yoke_weighted_builders[];
+extern const yoke_builder_t yoke_hierarchical_builders[];
 
 /* All tables; ends with NULL. */
 extern const yoke_builder_t *const yoke_builders[];

@@ -311,7 +311,9 @@ static void reduce_many(const yoke_run_t *run, const yoke_step_data_t *step)
     yoke_reduce_many(place(run, step->to), run->sources, step->many_count,
                      step->size / yoke_element_size(schedule->element), schedule->element,
                      schedule->reduction,
-                     schedule->reduction == YOKE_REDUCE_AVG ? schedule->ranks : 0);
+                     schedule->reduction == YOKE_REDUCE_AVG && !step->partial
+                         ? schedule->ranks
+                         : 0);
 }
 
 static void do_local(const yoke_run_t *run, const yoke_step_data_t *step)

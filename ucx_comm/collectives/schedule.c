@@ -129,6 +129,15 @@ yoke_step_t yoke_schedule_reduce_many(yoke_schedule_t *schedule, yoke_range_t to
     return add(schedule, &step);
 }
 
+yoke_step_t yoke_schedule_reduce_some(yoke_schedule_t *schedule, yoke_range_t to,
+                                      const yoke_range_t *from, unsigned n, uint64_t size)
+{
+    yoke_step_t step = yoke_schedule_reduce_many(schedule, to, from, n, size);
+    if (step >= 0)
+        schedule->steps[step].partial = true;
+    return step;
+}
+
 yoke_step_t yoke_schedule_scale(yoke_schedule_t *schedule, yoke_range_t to, uint64_t size)
 {
     if (schedule->reduction != YOKE_REDUCE_AVG)

@@ -66,6 +66,10 @@ yoke_step_t yoke_schedule_reduce(yoke_schedule_t *schedule, yoke_range_t to,
 yoke_step_t yoke_schedule_reduce_many(yoke_schedule_t *schedule, yoke_range_t to,
                                       const yoke_range_t *from, unsigned n,
                                       uint64_t size);
+/* The same, of ranges that are not all there is to reduce: AVG is not divided. */
+yoke_step_t yoke_schedule_reduce_some(yoke_schedule_t *schedule, yoke_range_t to,
+                                      const yoke_range_t *from, unsigned n,
+                                      uint64_t size);
 /* Nothing where the reduction is not AVG: returns -1 then. */
 yoke_step_t yoke_schedule_scale(yoke_schedule_t *schedule, yoke_range_t to,
                                 uint64_t size);
@@ -88,6 +92,7 @@ yoke_status_t yoke_schedule_seal(yoke_schedule_t *schedule);
 typedef struct yoke_step_data {
     yoke_step_kind_t kind;
     bool flipped;
+    bool partial; /* REDUCE_MANY: AVG is not divided */
     int peer;
     uint32_t channel;
     uint32_t message;          /* number among the steps that send or receive */

@@ -38,6 +38,25 @@ int yoke_topology_island_of(const yoke_topology_t *topology, int rank);
 /* bytes/s that an island sends to and receives from the rest, all its ranks together */
 double yoke_topology_uplink(const yoke_topology_t *topology, int island);
 
+/*
+ * Levels of groups, finest first: level 0 holds the islands; a higher level joins groups
+ * of the one below that reach each other better than the rest. 0 levels: all links are
+ * alike, and all ranks are one island. Groups of a level are numbered by their lowest
+ * rank.
+ */
+#define YOKE_TOPOLOGY_LEVELS 3 /* most */
+int yoke_topology_levels(const yoke_topology_t *topology);
+int yoke_topology_groups(const yoke_topology_t *topology, int level);
+int yoke_topology_group_of(const yoke_topology_t *topology, int level, int rank);
+double yoke_topology_group_uplink(const yoke_topology_t *topology, int level, int group);
+/* bytes/s that a rank sends, and receives, to and from all others together */
+double yoke_topology_rate(const yoke_topology_t *topology, int rank);
+/* All ranks in an order in which neighbours are as close as they can be: the ranks of
+ * every group stand together. */
+const int *yoke_topology_ring(const yoke_topology_t *topology);
+/* How many steps of a ring in this order lead from one island to another. */
+int yoke_topology_crossings(const yoke_topology_t *topology, const int *order);
+
 typedef enum yoke_algorithm {
     YOKE_ALGORITHM_AUTO = 0,
     YOKE_ALGORITHM_SHARED, /* one arena: collectives/shared */
