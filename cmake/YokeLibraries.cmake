@@ -21,10 +21,13 @@ target_link_libraries(yoke_plan PUBLIC yoke PRIVATE PkgConfig::JANSSON)
 
 # The collective costs are costmodel's one file that needs nothing of it.
 add_library(yoke_comm SHARED
-  $<TARGET_OBJECTS:yoke_ucx_comm> ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
+  $<TARGET_OBJECTS:yoke_comm_control>
+  $<TARGET_OBJECTS:yoke_comm_transport>
+  $<TARGET_OBJECTS:yoke_ucx_comm>
+  ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
 target_include_directories(yoke_comm PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(yoke_comm PUBLIC yoke PRIVATE PkgConfig::UCX PkgConfig::PMIX PkgConfig::NETTLE
-                      PkgConfig::JANSSON Threads::Threads m)
+                      PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m)
 
 foreach(library yoke yoke_plan yoke_comm)
   set_target_properties(${library} PROPERTIES
