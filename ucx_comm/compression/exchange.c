@@ -177,7 +177,7 @@ static yoke_status_t from_owners(yoke_compressor_t *c, float *vector, float fact
 
 yoke_status_t yoke_compressor_exchange(yoke_compressor_t *c, float *vector, float factor)
 {
-    uint64_t to, from;
+    uint64_t to = 0, from = 0;
     yoke_status_t status = pack_for_owners(c, &to);
     if (status == YOKE_OK)
         status = to_owners(c);

@@ -259,7 +259,8 @@ static void sampling(void **unused)
     }
     /* unbiased: the product with what was given is that of the gradient itself, within
      * six standard errors */
-    assert_true(fabs(came / given - 1) < 6 * sqrt(square / given) / sqrt(job.count));
+    assert_true(fabs(came / given - 1) <
+                6 * sqrt(square / given) / sqrt((double)job.count));
     clean(&job);
 }
 
