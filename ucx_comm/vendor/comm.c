@@ -35,8 +35,8 @@ static const char *name_of(int64_t code)
     return known != NULL ? known->name : NULL;
 }
 
-yoke_status_t yoke_vendor_fail(const yoke_vendor_t *vendor, void *comm, const char *call,
-                               int64_t code)
+static yoke_status_t fail_with(const yoke_vendor_t *vendor, void *comm, const char *call,
+                               int64_t code, const char *hint)
 {
     static const yoke_backend_ops_t names = {.struct_size = sizeof names,
                                              .error_name = name_of};
@@ -48,11 +48,18 @@ yoke_status_t yoke_vendor_fail(const yoke_vendor_t *vendor, void *comm, const ch
     if (status == YOKE_OK) /* a success that should not be one, or "in progress" */
         status = YOKE_ERR_SYSTEM;
     snprintf(function, sizeof function, "%s%s", vendor->kind->prefix, call);
-    snprintf(text, sizeof text, "%s%s%s %s, %s", has_words ? words : "",
+    snprintf(text, sizeof text, "%.200s%s%s %s, %s%s%s", has_words ? words : "",
              has_words ? "; " : "", vendor->kind->name, vendor->version,
-             yoke_vendor_path(vendor));
+             yoke_vendor_path(vendor), hint != NULL ? "; " : "",
+             hint != NULL ? hint : "");
     naming = vendor;
     return yoke_backend_fail(&names, status, function, code, text);
+}
+
+yoke_status_t yoke_vendor_fail(const yoke_vendor_t *vendor, void *comm, const char *call,
+                               int64_t code)
+{
+    return fail_with(vendor, comm, call, code, NULL);
 }
 
 yoke_status_t yoke_vendor_comm_fail(yoke_vendor_comm_t *comm, const char *call,
@@ -77,9 +84,7 @@ static void make_id(void *context)
     int64_t code = c->vendor->kind->family->make_id(c->vendor, c->id, &call);
     c->status = yoke_vendor_good(c->vendor, code)
                     ? YOKE_OK
-                    : yoke_vendor_fail(c->vendor, NULL, call, code);
-    if (c->status != YOKE_OK && c->vendor->kind->hint != NULL)
-        yoke_fail(c->status, "%s; %s", yoke_last_error(), c->vendor->kind->hint);
+                    : fail_with(c->vendor, NULL, call, code, c->vendor->kind->hint);
 }
 
 /* What the vendor writes past the end of its id is found, and not by a crash. */
@@ -143,12 +148,10 @@ static void join_now(void *context)
                                               join->ordinal, &join->comm, &call);
     join->status = YOKE_OK;
     if (!yoke_vendor_good(vendor, code))
-        join->status = yoke_vendor_fail(vendor, NULL, call, code);
+        join->status = fail_with(vendor, NULL, call, code, vendor->kind->hint);
     else if (join->comm == NULL)
         join->status = yoke_fail(YOKE_ERR_SYSTEM, "%s%s: success, and no communicator",
                                  vendor->kind->prefix, call);
-    if (join->status != YOKE_OK && vendor->kind->hint != NULL)
-        yoke_fail(join->status, "%s; %s", yoke_last_error(), vendor->kind->hint);
 }
 
 static void end_comm(void *context)
