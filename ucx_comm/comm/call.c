@@ -71,8 +71,9 @@ static yoke_status_t take_request(yoke_comm_t *comm, bool arrays,
     }
     request->comm = comm;
     request->next = NULL;
-    request->held = false;
+    request->held = request->left = false;
     request->run = NULL;
+    request->stage = NULL;
     request->deadline = 0;
     request->status = YOKE_ERR_NOT_READY;
     *out_request = request;
@@ -148,6 +149,35 @@ static void sign(yoke_comm_request_t *request)
 
 static void end(yoke_comm_request_t *request, yoke_status_t status)
 {
+    bool drained = request->state == YOKE_CALL_DRAINING;
+    request->state = YOKE_CALL_ENDED;
+    request->status = status;
+    if (request->stage == NULL)
+        return;
+    if (drained) {
+        yoke_stage_end(request->stage);
+        request->stage = NULL;
+        return;
+    }
+    /* What failed is not waited for: its queue may never come to it. */
+    yoke_status_t finished = yoke_stage_finish(request->stage, status);
+    if (status == YOKE_OK && finished == YOKE_OK)
+        request->state = YOKE_CALL_DRAINING;
+    else {
+        request->status = status != YOKE_OK ? status : finished;
+        yoke_stage_end(request->stage);
+        request->stage = NULL;
+    }
+}
+
+/* A device's failure on the way out is this rank's alone: the others have their data. */
+static void drain(yoke_comm_request_t *request)
+{
+    yoke_status_t status = yoke_stage_poll(request->stage);
+    if (status == YOKE_ERR_NOT_READY)
+        return;
+    yoke_stage_end(request->stage);
+    request->stage = NULL;
     request->state = YOKE_CALL_ENDED;
     request->status = status;
 }
@@ -166,6 +196,12 @@ static yoke_status_t start_run(yoke_comm_request_t *request, const yoke_shape_t 
                                const yoke_run_options_t *options)
 {
     return yoke_engine_start(request->comm->engine, shape, options, &request->run);
+}
+
+static bool is_checked(const yoke_comm_request_t *request)
+{
+    return (request->comm->flags & YOKE_COMM_CHECK) != 0 && request->comm->size > 1 &&
+           request->shape.collective != YOKE_COLLECTIVE_SEND_RECV;
 }
 
 static void start_check(yoke_comm_request_t *request)
@@ -235,8 +271,10 @@ static void start(yoke_comm_request_t *request)
 {
     yoke_comm_t *comm = request->comm;
     void *send = NULL, *recv = NULL;
-    yoke_status_t status = yoke_buffer_place(&request->send, &send);
-    if (status == YOKE_OK)
+    yoke_status_t status = YOKE_OK;
+    if (request->stage != NULL)
+        yoke_stage_places(request, &send, &recv);
+    else if ((status = yoke_buffer_place(&request->send, &send)) == YOKE_OK)
         status = yoke_buffer_place(&request->recv, &recv);
     if (status != YOKE_OK) {
         end_failed(request, status);
@@ -278,8 +316,19 @@ static unsigned advance(yoke_comm_request_t *request, bool turn)
     yoke_status_t status;
     if (before < YOKE_CALL_CHECKING && is_revoked(comm))
         end_failed(request, YOKE_ERR_REVOKED);
-    if (request->state == YOKE_CALL_UNCHECKED)
-        start_check(request);
+    if (request->state == YOKE_CALL_QUEUED) {
+        status = yoke_stage_arrived(request->stage, NULL);
+        if (status == YOKE_OK)
+            request->state = YOKE_CALL_UNCHECKED;
+        else if (status != YOKE_ERR_NOT_READY)
+            end_failed(request, status);
+    }
+    if (request->state == YOKE_CALL_UNCHECKED) {
+        if (is_checked(request))
+            start_check(request);
+        else
+            request->state = YOKE_CALL_READY;
+    }
     if (request->state == YOKE_CALL_CHECKING && run_ended(request, &status)) {
         if (status == YOKE_OK)
             status =
@@ -298,6 +347,8 @@ static unsigned advance(yoke_comm_request_t *request, bool turn)
         else if (run_ended(request, &status))
             end(request, status);
     }
+    if (request->state == YOKE_CALL_DRAINING)
+        drain(request);
     return request->state != before;
 }
 
@@ -336,7 +387,7 @@ static unsigned progress(yoke_comm_t *comm, unsigned idle)
     for (yoke_comm_request_t **link = &comm->first; *link != NULL;) {
         yoke_comm_request_t *request = *link;
         happened += advance(request, turn);
-        if (request->route == YOKE_ROUTE_SHARED && request->state != YOKE_CALL_ENDED)
+        if (request->route == YOKE_ROUTE_SHARED && request->state < YOKE_CALL_DRAINING)
             turn = false;
         if (request->state != YOKE_CALL_ENDED) {
             link = &request->next;
@@ -345,6 +396,9 @@ static unsigned progress(yoke_comm_t *comm, unsigned idle)
         *link = request->next;
         if (comm->last == &request->next)
             comm->last = link;
+        /* Nobody waits for it: its failure is the communicator's status. */
+        if (request->left)
+            recycle(request);
     }
     if (happened == 0 && idle % CLOCK_EVERY == CLOCK_EVERY - 1)
         check_shared_deadline(comm);
@@ -467,6 +521,9 @@ static yoke_status_t prepare(yoke_comm_t *comm, const yoke_call_t *call,
                               : comm->timeout_ms;
     status = yoke_call_choose(comm, options != NULL ? options->algorithm : NULL,
                               call->v_form, &request->shape, &request->route);
+    request->recv_size = call->recv_size;
+    if (status == YOKE_OK && yoke_stage_needed(call, options))
+        status = yoke_stage_open(request, call, options);
     if (status != YOKE_OK) {
         recycle(request);
         return status;
@@ -477,8 +534,9 @@ static yoke_status_t prepare(yoke_comm_t *comm, const yoke_call_t *call,
         request->signature.sequence = ++comm->sequence;
     request->tag =
         pair ? TAG_PAIR | call->tag : TAG_SEQUENCE(request->signature.sequence);
-    bool checked = (comm->flags & YOKE_COMM_CHECK) != 0 && !pair && comm->size > 1;
-    request->state = checked ? YOKE_CALL_UNCHECKED : YOKE_CALL_READY;
+    request->state = is_checked(request) ? YOKE_CALL_UNCHECKED : YOKE_CALL_READY;
+    if (request->stage != NULL)
+        request->state = YOKE_CALL_QUEUED;
     *out_request = request;
     return YOKE_OK;
 }
@@ -509,6 +567,11 @@ static yoke_status_t make_locked(yoke_comm_t *comm, const yoke_call_t *call,
     if (comm->in_group) {
         request->group_next = comm->group;
         comm->group = request;
+        return YOKE_OK;
+    }
+    if (comm->threaded && options != NULL && options->queue != NULL &&
+        request->state != YOKE_CALL_ENDED && yoke_stage_gated(request->stage)) {
+        request->left = true; /* to the thread; the queue waits */
         return YOKE_OK;
     }
     wait_for(comm, request);

@@ -217,6 +217,7 @@ void yoke_comm_destroy(yoke_comm_t *comm)
         yoke_transport_cancel(comm->transport, YOKE_ERR_REVOKED);
     yoke_engine_destroy(comm->engine);
     yoke_call_end_all(comm);
+    yoke_comm_stagings_free(comm);
     yoke_shared_destroy(comm->shared);
     if (comm->transport != NULL)
         yoke_transport_destroy(comm->transport);

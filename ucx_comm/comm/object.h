@@ -17,6 +17,7 @@
 #include "ucx_comm/control/control.h"
 #include "ucx_comm/topology/topology.h"
 #include "ucx_comm/transport/arena.h"
+#include "ucx_comm/transport/staging.h"
 #include "yoke/comm.h"
 
 /* Tags of messages: see yoke_run_options_t. The lower 32 bits are the channel's. */
@@ -30,11 +31,12 @@ typedef enum yoke_route {
 } yoke_route_t;
 
 typedef enum yoke_call_state {
-    YOKE_CALL_QUEUED = 0, /* until its queue comes to it */
+    YOKE_CALL_QUEUED = 0, /* until its queue comes to it, and device memory is staged */
     YOKE_CALL_UNCHECKED,  /* is to be compared on all ranks */
     YOKE_CALL_CHECKING,
     YOKE_CALL_READY, /* until its turn comes (shared ones: one at a time, in order) */
     YOKE_CALL_RUNNING,
+    YOKE_CALL_DRAINING, /* its output is on the way to a device */
     YOKE_CALL_ENDED,
 } yoke_call_state_t;
 
@@ -51,6 +53,7 @@ struct yoke_comm_request {
     yoke_comm_request_t *next;
     yoke_call_state_t state;
     bool held; /* the caller will test or wait, or a group will */
+    bool left; /* nobody will: ordered by a queue */
     yoke_comm_request_t *group_next;
     yoke_comm_request_t *held_next, **held_link; /* among those that somebody holds */
     yoke_route_t route;
@@ -59,12 +62,17 @@ struct yoke_comm_request {
     yoke_signature_t signature;
     uint64_t tag;
     yoke_comm_buffer_t send, recv;
+    uint64_t recv_size;
+    yoke_stage_t *stage;  /* NULL: the buffers are used where they are */
+    bool reads_recv;      /* a broadcast's root: recv is only read */
     uint32_t timeout_ms;
     uint64_t deadline; /* ns; of a shared call that runs */
     yoke_run_t *run;
     yoke_check_t *checks; /* of all ranks */
     yoke_status_t status;
 };
+
+typedef struct yoke_comm_staging yoke_comm_staging_t;
 
 struct yoke_comm {
     yoke_control_t *control;
@@ -78,6 +86,7 @@ struct yoke_comm {
     uint32_t setup_timeout_ms;
     char interface[64];
     yoke_device_t *device;
+    yoke_comm_staging_t *stagings;
     uint64_t sequence;                  /* of collective calls */
     uint32_t splits, shrinks;           /* communicators made from this one */
     yoke_comm_request_t *first, **last; /* calls under way, in the order they were made */
@@ -133,6 +142,20 @@ yoke_status_t yoke_call_check(yoke_comm_t *comm, yoke_call_t *call,
                               const yoke_comm_call_t *options, const char *name);
 /* "host" place of a buffer; NULL where there is none (and nothing is used). */
 yoke_status_t yoke_buffer_place(const yoke_comm_buffer_t *buffer, void **out_place);
+
+/* --- stage.c
+ * ---------------------------------------------------------------------------- */
+
+yoke_status_t yoke_comm_staging(yoke_comm_t *comm, yoke_device_t *device,
+                                yoke_staging_t **out_staging);
+void yoke_comm_stagings_free(yoke_comm_t *comm);
+/* A queue orders the call, or it has memory that the host cannot reach. */
+bool yoke_stage_needed(const yoke_call_t *call, const yoke_comm_call_t *options);
+yoke_status_t yoke_stage_open(yoke_comm_request_t *request, const yoke_call_t *call,
+                              const yoke_comm_call_t *options);
+/* Where the call reads and writes. */
+void yoke_stage_places(const yoke_comm_request_t *request, void **out_send,
+                       void **out_recv);
 
 /* --- choose.c --------------------------------------------------------------------------
  */
