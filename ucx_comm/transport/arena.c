@@ -349,14 +349,21 @@ static bool tokens_show(const yoke_making_t *making, const yoke_arena_t *arena)
 static bool read_from(const struct yoke_member *source, void *to, uint64_t address,
                       uint64_t size)
 {
-    yoke_token_t token;
+    yoke_token_t token = {{0}};
     struct iovec here[2] = {{&token, sizeof token}, {to, size}};
     struct iovec there[2] = {{(void *)(uintptr_t)source->token_address, sizeof token},
                              {(void *)(uintptr_t)address, size}};
     unsigned long pieces = size > 0 ? 2 : 1;
-    return process_vm_readv(source->pid, here, pieces, there, pieces, 0) ==
-               (ssize_t)(sizeof token + size) &&
-           memcmp(&token, &source->token, sizeof token) == 0;
+    ssize_t got = process_vm_readv(source->pid, here, pieces, there, pieces, 0);
+    if (got < 0)
+        return false;
+    if (memcmp(&token, &source->token, sizeof token) != 0)
+        errno = ESRCH;
+    else if (got < (ssize_t)(sizeof token + size))
+        errno = EFAULT;
+    else
+        return true;
+    return false;
 }
 
 static bool can_read_memory_of(const yoke_making_t *making, int rank)

@@ -29,7 +29,8 @@ bool yoke_arena_is_whole(const yoke_arena_t *arena);
 /* process_vm_readv works between the ranks of it (tried when it was made) */
 bool yoke_arena_single_copy(const yoke_arena_t *arena);
 /* Copy from the own memory of number `index`, at its address, where single_copy() holds.
- * false: the process has ended, or has no such memory; `to` may be overwritten then. */
+ * false: it failed, and errno says why (ESRCH: the process has ended; EFAULT: it has no
+ * such memory); `to` may be overwritten then. */
 bool yoke_arena_read(const yoke_arena_t *arena, int index, void *to, uint64_t address,
                      uint64_t size);
 

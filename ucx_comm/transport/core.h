@@ -52,6 +52,7 @@ enum {
     YOKE_PEER_ID = 1,
     YOKE_ADDRESS = 2, /* receives: of the offered data */
     YOKE_OFFER = 3,
+    YOKE_BOUNCE = 3, /* sends over UCP: what UCX still reads */
 };
 
 typedef struct yoke_message_list {
@@ -81,6 +82,7 @@ typedef struct yoke_route {
     yoke_message_list_t starting;  /* sends whose first packet is not out */
     yoke_message_list_t streaming; /* sends that got their CTS */
     yoke_message_list_t offered;   /* sends */
+    yoke_message_list_t leaving;   /* sends whose last packet UCX still holds */
     yoke_arrival_t *unexpected, *last_unexpected;
     uint32_t eager_most, piece_most;   /* bytes of payload */
     uint64_t offer_least;              /* bytes; UINT64_MAX: never */
@@ -196,9 +198,12 @@ yoke_status_t yoke_ucp_open(yoke_transport_t *transport,
                             const yoke_comm_options_t *options);
 /* Never blocks for long: what cannot end yet is kept in a list of the process. */
 void yoke_ucp_close(yoke_transport_t *transport);
+/* `ends`: see put() in transport.c */
 bool yoke_ucp_put(yoke_transport_t *transport, yoke_route_t *route,
                   yoke_packet_kind_t kind, const yoke_packet_t *header,
-                  const void *payload, uint32_t length);
+                  const void *payload, uint32_t length, yoke_message_t *ends);
+/* The messages that are leaving are about to be cancelled. */
+void yoke_ucp_forget(yoke_route_t *route);
 unsigned yoke_ucp_progress(yoke_transport_t *transport);
 /* What the receiver has matched, as far as the sender was told. */
 uint64_t yoke_ucp_matched(const yoke_route_t *route);

@@ -254,7 +254,7 @@ static void take_offer(yoke_transport_t *transport, yoke_route_t *route,
 static void cannot_read(yoke_transport_t *transport, yoke_route_t *route,
                         yoke_message_t *message)
 {
-    if (errno == ESRCH || errno == 0)
+    if (errno == ESRCH)
         return;
     char text[160];
     snprintf(text, sizeof text,
@@ -275,7 +275,6 @@ static unsigned read_offers(yoke_transport_t *transport, yoke_route_t *route)
     uint64_t most = message->consume == NULL ? READ_PIECE : CONSUME_PIECE;
     uint64_t left = message->size - message->done;
     uint64_t size = left < most ? left : most;
-    errno = 0;
     if (!read_piece(transport, route, message, size)) {
         cannot_read(transport, route, message);
         return 0;

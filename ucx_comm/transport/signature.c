@@ -40,7 +40,7 @@ static void say(yoke_words_t *words, const char *format, ...)
         words->size = words->capacity - 1;
 }
 
-/* "rank 2 on b: all-reduce number 7 of 1000 f32, sum (4000 bytes here)" */
+/* "rank 2 (host b): all-reduce 7 of 1000 f32 sum, 4000 bytes" */
 static void say_side(yoke_words_t *words, const yoke_control_t *control, int rank,
                      const yoke_signature_t *signature, uint64_t size)
 {
@@ -49,16 +49,16 @@ static void say_side(yoke_words_t *words, const yoke_control_t *control, int ran
                            : "an unknown call";
     const char *element = yoke_element_name((yoke_element_t)signature->element);
     const char *reduction = yoke_reduction_name((yoke_reduction_t)signature->reduction);
-    say(words, "rank %d on %s: %s number %llu", rank,
+    say(words, "rank %d (host %.24s): %s %llu", rank,
         yoke_control_peer(control, rank)->host, name,
         (unsigned long long)signature->sequence);
     if (element != NULL)
         say(words, " of %llu %s", (unsigned long long)signature->count, element);
     if (reduction != NULL)
-        say(words, ", %s", reduction);
+        say(words, " %s", reduction);
     if (signature->root >= 0)
-        say(words, ", root %d", signature->root);
-    say(words, " (a message of %llu bytes)", (unsigned long long)size);
+        say(words, " root %d", signature->root);
+    say(words, ", %llu bytes", (unsigned long long)size);
 }
 
 static void say_difference(yoke_words_t *words, const yoke_signature_t *a,
@@ -69,22 +69,22 @@ static void say_difference(yoke_words_t *words, const yoke_signature_t *a,
         bool differs;
         const char *name;
     } parts[] = {
-        {a->collective != b->collective, "the collective"},
-        {a->element != b->element, "the type"},
-        {a->reduction != b->reduction, "the operation"},
-        {a->count != b->count, "the count"},
-        {a->root != b->root, "the root"},
-        {a->algorithm != b->algorithm, "the algorithm"},
-        {a->sequence != b->sequence, "the number of the call"},
-        {sizes, "the size of the message"},
+        {a->collective != b->collective, "collective"},
+        {a->element != b->element, "type"},
+        {a->reduction != b->reduction, "operation"},
+        {a->count != b->count, "count"},
+        {a->root != b->root, "root"},
+        {a->algorithm != b->algorithm, "algorithm"},
+        {a->sequence != b->sequence, "number of the call"},
+        {sizes, "size of the message"},
     };
-    say(words, "; they differ in ");
+    say(words, "calls disagree in ");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].differs) {
             say(words, "%s%s", comma, parts[i].name);
             comma = ", ";
         }
-    say(words, ". Every rank must make the same calls in the same order");
+    say(words, ": ");
 }
 
 static bool equal(const yoke_signature_t *a, const yoke_signature_t *b)
@@ -101,11 +101,11 @@ bool yoke_signature_check(const yoke_control_t *control, int rank,
     if (equal(&mine->signature, &theirs->signature) && mine->size == theirs->size)
         return true;
     yoke_words_t words = {text, 0, capacity};
-    say(&words, "ranks made calls that disagree. ");
+    /* The first words matter most: the control plane tells a text of bounded length. */
+    say_difference(&words, &mine->signature, &theirs->signature,
+                   mine->size != theirs->size);
     say_side(&words, control, yoke_control_rank(control), &mine->signature, mine->size);
     say(&words, "; ");
     say_side(&words, control, rank, &theirs->signature, theirs->size);
-    say_difference(&words, &mine->signature, &theirs->signature,
-                   mine->size != theirs->size);
     return false;
 }

@@ -88,12 +88,13 @@ static yoke_message_t *find_id(const yoke_ids_t *ids, uint32_t id)
     return message != NULL && message->internal[YOKE_OWN_ID] == id ? message : NULL;
 }
 
-static void return_id(yoke_ids_t *ids, const yoke_message_t *message)
+static void return_id(yoke_ids_t *ids, yoke_message_t *message)
 {
     uint32_t index = (uint32_t)message->internal[YOKE_OWN_ID] & INDEX_MASK;
     ids->entries[index].message = NULL;
     ids->entries[index].next_free = ids->free;
     ids->free = index + 1;
+    message->internal[YOKE_OWN_ID] = 0;
 }
 
 /* --- ends
@@ -102,15 +103,10 @@ static void return_id(yoke_ids_t *ids, const yoke_message_t *message)
 void yoke_message_end(yoke_transport_t *transport, yoke_message_t *message,
                       yoke_status_t status)
 {
+    if (message->internal[YOKE_OWN_ID] != 0)
+        return_id(&transport->ids, message);
     transport->under_way--;
     message->status = status;
-}
-
-static void end_numbered(yoke_transport_t *transport, yoke_message_t *message,
-                         yoke_status_t status)
-{
-    return_id(&transport->ids, message);
-    yoke_message_end(transport, message, status);
 }
 
 void yoke_message_fail(yoke_transport_t *transport, yoke_message_t *message,
@@ -125,12 +121,18 @@ void yoke_message_fail(yoke_transport_t *transport, yoke_message_t *message,
  * ----------------------------------------------------------------------------
  */
 
+/* `ends`: the message that has ended once this packet is out; NULL: none. */
 static bool put(yoke_transport_t *transport, yoke_route_t *route, yoke_packet_kind_t kind,
-                const yoke_packet_t *header, const void *payload, uint32_t length)
+                const yoke_packet_t *header, const void *payload, uint32_t length,
+                yoke_message_t *ends)
 {
-    return route->path == YOKE_PATH_SHARED
-               ? yoke_shared_path_put(transport, route, kind, header, payload, length)
-               : yoke_ucp_put(transport, route, kind, header, payload, length);
+    if (route->path != YOKE_PATH_SHARED)
+        return yoke_ucp_put(transport, route, kind, header, payload, length, ends);
+    if (!yoke_shared_path_put(transport, route, kind, header, payload, length))
+        return false;
+    if (ends != NULL)
+        yoke_message_end(transport, ends, YOKE_OK);
+    return true;
 }
 
 void yoke_message_deliver(const yoke_message_t *message, uint64_t offset,
@@ -225,7 +227,7 @@ static void take_data(yoke_transport_t *transport, yoke_route_t *route,
     yoke_message_deliver(message, message->done, payload, length);
     message->done += length;
     if (message->done == message->size)
-        end_numbered(transport, message, YOKE_OK);
+        yoke_message_end(transport, message, YOKE_OK);
 }
 
 bool yoke_transport_arrive(yoke_transport_t *transport, yoke_route_t *route,
@@ -285,10 +287,9 @@ static bool start_eager(yoke_transport_t *transport, yoke_route_t *route,
     yoke_packet_t header;
     fill_header(message, &header);
     if (!put(transport, route, YOKE_PACKET_EAGER, &header, message->data,
-             (uint32_t)message->size))
+             (uint32_t)message->size, message))
         return false;
     route->eager_out += message->size + YOKE_EAGER_COST;
-    yoke_message_end(transport, message, YOKE_OK);
     return true;
 }
 
@@ -302,7 +303,7 @@ static bool start_offer(yoke_transport_t *transport, yoke_route_t *route,
     fill_header(message, &header);
     header.id = (uint32_t)place;
     header.more.extra = (uint64_t)(uintptr_t)message->data;
-    if (!put(transport, route, YOKE_PACKET_OFFER, &header, NULL, 0)) {
+    if (!put(transport, route, YOKE_PACKET_OFFER, &header, NULL, 0, NULL)) {
         yoke_shared_path_close_offer(route, place);
         return false;
     }
@@ -319,7 +320,7 @@ static bool start_rts(yoke_transport_t *transport, yoke_route_t *route,
     yoke_packet_t header;
     fill_header(message, &header);
     header.id = (uint32_t)message->internal[YOKE_OWN_ID];
-    if (put(transport, route, YOKE_PACKET_RTS, &header, NULL, 0))
+    if (put(transport, route, YOKE_PACKET_RTS, &header, NULL, 0, NULL))
         return true;
     return_id(&transport->ids, message);
     return false;
@@ -345,16 +346,47 @@ static unsigned grant(yoke_transport_t *transport, yoke_route_t *route)
             break;
         yoke_packet_t header = {.id = (uint32_t)message->internal[YOKE_PEER_ID],
                                 .size = message->internal[YOKE_OWN_ID]};
-        if (!put(transport, route, YOKE_PACKET_CTS, &header, NULL, 0)) {
+        if (!put(transport, route, YOKE_PACKET_CTS, &header, NULL, 0, NULL)) {
             return_id(&transport->ids, message);
             break;
         }
         yoke_message_remove(&route->granting, NULL, message);
         events++;
         if (message->size == 0) /* nothing will follow */
-            end_numbered(transport, message, YOKE_OK);
+            yoke_message_end(transport, message, YOKE_OK);
     }
     return events;
+}
+
+static void put_back(yoke_message_list_t *list, yoke_message_t *message)
+{
+    message->next = list->first;
+    if (list->first == NULL)
+        list->last = message;
+    list->first = message;
+}
+
+/* false: no room now. The message is in no list; another piece of it puts it back. */
+static bool stream_piece(yoke_transport_t *transport, yoke_route_t *route,
+                         yoke_message_t *message)
+{
+    uint64_t at = message->done, left = message->size - at;
+    if (left == 0) {
+        yoke_message_end(transport, message, YOKE_OK);
+        return true;
+    }
+    bool last = left <= route->piece_most;
+    uint32_t length = last ? (uint32_t)left : route->piece_most;
+    yoke_packet_t header = {.id = (uint32_t)message->internal[YOKE_PEER_ID], .size = at};
+    message->done += length;
+    if (put(transport, route, YOKE_PACKET_DATA, &header, (const char *)message->data + at,
+            length, last ? message : NULL)) {
+        if (!last)
+            yoke_message_append(&route->streaming, message);
+        return true;
+    }
+    message->done = at;
+    return false;
 }
 
 /* One piece of each message in turn, so that none waits for all of another. */
@@ -363,20 +395,12 @@ static unsigned stream(yoke_transport_t *transport, yoke_route_t *route)
     unsigned events = 0;
     while (route->streaming.first != NULL) {
         yoke_message_t *message = route->streaming.first;
-        uint64_t left = message->size - message->done;
-        uint32_t length = left < route->piece_most ? (uint32_t)left : route->piece_most;
-        yoke_packet_t header = {.id = (uint32_t)message->internal[YOKE_PEER_ID],
-                                .size = message->done};
-        if (length > 0 && !put(transport, route, YOKE_PACKET_DATA, &header,
-                               (const char *)message->data + message->done, length))
-            break;
-        events++;
-        message->done += length;
         yoke_message_remove(&route->streaming, NULL, message);
-        if (message->done == message->size)
-            end_numbered(transport, message, YOKE_OK);
-        else
-            yoke_message_append(&route->streaming, message);
+        if (!stream_piece(transport, route, message)) {
+            put_back(&route->streaming, message);
+            break;
+        }
+        events++;
     }
     return events;
 }
@@ -391,10 +415,7 @@ static unsigned flush(yoke_transport_t *transport, yoke_route_t *route)
             events++;
             continue;
         }
-        message->next = route->starting.first;
-        if (route->starting.first == NULL)
-            route->starting.last = message;
-        route->starting.first = message;
+        put_back(&route->starting, message);
         break;
     }
     return events + stream(transport, route);
@@ -579,6 +600,9 @@ void yoke_transport_cancel(yoke_transport_t *transport, yoke_status_t status)
         withdraw_offers(transport, route, status);
         /* These have numbers, and are ended with the table. */
         route->streaming = (yoke_message_list_t){0};
+        if (route->leaving.first != NULL)
+            yoke_ucp_forget(route);
+        cancel_list(transport, &route->leaving, status);
         cancel_list(transport, &route->posted, status);
         cancel_list(transport, &route->reading, status);
         cancel_list(transport, &route->granting, status);
@@ -586,7 +610,7 @@ void yoke_transport_cancel(yoke_transport_t *transport, yoke_status_t status)
     }
     for (uint32_t i = 0; i < transport->ids.count; i++)
         if (transport->ids.entries[i].message != NULL)
-            end_numbered(transport, transport->ids.entries[i].message, status);
+            yoke_message_end(transport, transport->ids.entries[i].message, status);
 }
 
 /* --- making and ending

@@ -42,6 +42,25 @@ void yoke_ucp_break(yoke_ucp_route_t *way, ucs_status_t status)
     way->ucp->any_broken = true;
 }
 
+/* The transport is there: it clears `ends` when it cancels. */
+static void end_leaving(yoke_ucp_route_t *way, yoke_message_t *message)
+{
+    yoke_transport_t *transport = way->ucp->transport;
+    yoke_message_list_t *list = &transport->routes[way->rank].leaving;
+    yoke_message_t *before = NULL, *one = list->first;
+    for (; one != message; one = one->next)
+        before = one;
+    yoke_message_remove(list, before, message);
+    yoke_message_end(transport, message, YOKE_OK);
+}
+
+void yoke_ucp_forget(yoke_route_t *route)
+{
+    for (yoke_message_t *message = route->leaving.first; message != NULL;
+         message = message->next)
+        ((yoke_bounce_t *)(uintptr_t)message->internal[YOKE_BOUNCE])->ends = NULL;
+}
+
 static void on_sent(void *request, ucs_status_t status, void *user)
 {
     yoke_bounce_t *bounce = user;
@@ -49,7 +68,9 @@ static void on_sent(void *request, ucs_status_t status, void *user)
     way->held--;
     way->ucp->held--;
     if (status != UCS_OK)
-        yoke_ucp_break(way, status);
+        yoke_ucp_break(way, status); /* its messages end with the communicator */
+    else if (bounce->ends != NULL)
+        end_leaving(way, bounce->ends);
     return_bounce(bounce);
     ucp_request_free(request);
 }
@@ -70,9 +91,28 @@ static void fill(yoke_bounce_t *bounce, yoke_ucp_route_t *way, yoke_packet_kind_
         memcpy(bounce->payload, payload, length);
 }
 
+/* A packet that UCX has taken, and perhaps sent already. */
+static void account(yoke_transport_t *transport, yoke_route_t *route,
+                    yoke_bounce_t *bounce, yoke_message_t *ends, bool sent)
+{
+    bounce->ends = sent ? NULL : ends;
+    if (sent)
+        return_bounce(bounce);
+    else {
+        bounce->route->held++;
+        bounce->route->ucp->held++;
+    }
+    if (ends != NULL && sent)
+        yoke_message_end(transport, ends, YOKE_OK);
+    else if (ends != NULL) {
+        ends->internal[YOKE_BOUNCE] = (uintptr_t)bounce;
+        yoke_message_append(&route->leaving, ends);
+    }
+}
+
 bool yoke_ucp_put(yoke_transport_t *transport, yoke_route_t *route,
                   yoke_packet_kind_t kind, const yoke_packet_t *header,
-                  const void *payload, uint32_t length)
+                  const void *payload, uint32_t length, yoke_message_t *ends)
 {
     yoke_ucp_route_t *way = route->ucp;
     yoke_ucp_t *ucp = transport->ucp;
@@ -97,12 +137,7 @@ bool yoke_ucp_put(yoke_transport_t *transport, yoke_route_t *route,
         return_bounce(bounce);
         return false;
     }
-    if (request == NULL)
-        return_bounce(bounce);
-    else {
-        way->held++;
-        ucp->held++;
-    }
+    account(transport, route, bounce, ends, request == NULL);
     way->sent++;
     route->sent += YOKE_LINE + length;
     return true;
@@ -122,7 +157,7 @@ void yoke_ucp_tell_matched(yoke_transport_t *transport, yoke_route_t *route)
     if (route->eager_matched - way->told < YOKE_EAGER_WINDOW / 2)
         return;
     yoke_packet_t header = {.size = route->eager_matched};
-    if (yoke_ucp_put(transport, route, YOKE_PACKET_MATCHED, &header, NULL, 0))
+    if (yoke_ucp_put(transport, route, YOKE_PACKET_MATCHED, &header, NULL, 0, NULL))
         way->told = route->eager_matched;
 }
 
@@ -211,7 +246,7 @@ static ucs_status_t on_message(void *argument, const void *header, size_t header
 static bool has_work(const yoke_transport_t *transport, const yoke_route_t *route)
 {
     if (route->posted.first != NULL || route->granting.first != NULL ||
-        route->starting.first != NULL)
+        route->starting.first != NULL || route->leaving.first != NULL)
         return true;
     for (uint32_t i = 0; i < transport->ids.count; i++)
         if (transport->ids.entries[i].message != NULL &&
@@ -267,7 +302,7 @@ static int find_silent(yoke_transport_t *transport)
         if (route->path != YOKE_PATH_UCP)
             continue;
         if (way->sent == 0)
-            yoke_ucp_put(transport, route, YOKE_PACKET_HELLO, &header, NULL, 0);
+            yoke_ucp_put(transport, route, YOKE_PACKET_HELLO, &header, NULL, 0, NULL);
         if (way->broken != UCS_OK)
             return rank;
         if (way->sent == 0 || way->held > 0 || !way->hello)

@@ -17,6 +17,7 @@
 typedef struct yoke_bounce {
     struct yoke_bounce *next;
     yoke_ucp_route_t *route;
+    yoke_message_t *ends; /* once UCX is done with it; NULL: none */
     _Alignas(YOKE_LINE) yoke_packet_t packet;
     uint8_t payload[];
 } yoke_bounce_t;

@@ -75,6 +75,9 @@ static yoke_status_t make_context(const yoke_transport_t *transport, yoke_ucp_t 
         set(config, "UCX_NET_DEVICES", devices);
     }
     set(config, "UCX_TLS", "^shm");
+    /* UCX 1.13 ends the process by an assertion when a peer dies while its TCP transport
+     * sends without a copy (uct_iface.h: comp->count > 0). */
+    set(config, "UCX_ZCOPY_THRESH", "inf");
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                       UCP_PARAM_FIELD_NAME,

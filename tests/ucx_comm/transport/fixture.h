@@ -20,6 +20,9 @@ void fixture_close(fixture_t *fixture);
 /* Where a path is forced, for all ranks that are made later; "as it comes" again: NONE.
  */
 void fixture_force(yoke_path_t path);
+/* From how many bytes on receivers copy themselves. */
+#define FIXTURE_MEASURED (UINT64_MAX - 1)
+void fixture_offer_from(uint64_t size);
 
 /* A message of the call number `sequence`. */
 yoke_message_t fixture_message(int peer, uint64_t tag, void *data, uint64_t size);

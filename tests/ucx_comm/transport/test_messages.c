@@ -240,19 +240,15 @@ static void on_shared_memory(void **unused)
 static void on_shared_memory_without_single_copy(void **unused)
 {
     (void)unused;
-    uint64_t old = yoke_offer_least;
-    yoke_offer_least = UINT64_MAX;
+    fixture_offer_from(UINT64_MAX);
     run_all(yoke_test_ranks);
-    yoke_offer_least = old;
 }
 
 static void on_shared_memory_all_single_copy(void **unused)
 {
     (void)unused;
-    uint64_t old = yoke_offer_least;
-    yoke_offer_least = 0;
+    fixture_offer_from(0);
     run_all(yoke_test_ranks);
-    yoke_offer_least = old;
 }
 
 static void between_threads(void **unused)
@@ -266,7 +262,6 @@ static void on_ucp(void **unused)
     (void)unused;
     fixture_force(YOKE_PATH_UCP);
     run_all(yoke_test_ranks);
-    fixture_force(YOKE_PATH_NONE);
 }
 
 static void between_threads_on_ucp(void **unused)
@@ -274,7 +269,6 @@ static void between_threads_on_ucp(void **unused)
     (void)unused;
     fixture_force(YOKE_PATH_UCP);
     assert_int_equal(fixture_threads(3, flood, NULL), 0);
-    fixture_force(YOKE_PATH_NONE);
 }
 
 static void more_ranks_than_cores(void **unused)
@@ -284,16 +278,25 @@ static void more_ranks_than_cores(void **unused)
     assert_int_equal(yoke_test_ranks(8, flood, NULL), 0);
 }
 
+/* What a test has forced. */
+static int as_it_comes(void **unused)
+{
+    (void)unused;
+    fixture_force(YOKE_PATH_NONE);
+    fixture_offer_from(FIXTURE_MEASURED);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_shared_memory),
-        cmocka_unit_test(on_shared_memory_without_single_copy),
-        cmocka_unit_test(on_shared_memory_all_single_copy),
-        cmocka_unit_test(between_threads),
-        cmocka_unit_test(on_ucp),
-        cmocka_unit_test(between_threads_on_ucp),
-        cmocka_unit_test(more_ranks_than_cores),
+        cmocka_unit_test_teardown(on_shared_memory, as_it_comes),
+        cmocka_unit_test_teardown(on_shared_memory_without_single_copy, as_it_comes),
+        cmocka_unit_test_teardown(on_shared_memory_all_single_copy, as_it_comes),
+        cmocka_unit_test_teardown(between_threads, as_it_comes),
+        cmocka_unit_test_teardown(on_ucp, as_it_comes),
+        cmocka_unit_test_teardown(between_threads_on_ucp, as_it_comes),
+        cmocka_unit_test_teardown(more_ranks_than_cores, as_it_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
