@@ -123,22 +123,30 @@ static void fail_late(host_t *host)
     yoke_text_free(&text);
 }
 
-/* All blocks are there: the answer is all of them. */
-static void answer_round(host_t *host)
+static bool all_blocks_came(const host_t *host)
 {
-    uint32_t size = host->guests[0].size;
     for (uint32_t i = 0; i < host->meeting.size; i++) {
         const guest_t *guest = &host->guests[i];
         if (guest->fd < 0 || guest->got < sizeof guest->head ||
             guest->got < sizeof guest->head + guest->size)
-            return;
-        if (guest->size != size) {
+            return false;
+    }
+    return true;
+}
+
+/* Once all blocks are there, the answer is all of them. */
+static void answer_round(host_t *host)
+{
+    uint32_t size = host->guests[0].size;
+    if (!all_blocks_came(host))
+        return;
+    for (uint32_t i = 1; i < host->meeting.size; i++)
+        if (host->guests[i].size != size) {
             fail_all(host, YOKE_ERR_MISMATCH,
                      "the ranks gather blocks of different sizes: they make different "
                      "calls");
             return;
         }
-    }
     size_t total = 4 + (size_t)size * host->meeting.size;
     uint8_t *answer = realloc(host->answer, total);
     if (answer == NULL) {
