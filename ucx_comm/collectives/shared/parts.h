@@ -23,6 +23,7 @@
 #define SLOT_DATA 8232
 #define CHUNKS 4
 #define CHUNK_INFO 64 /* bytes before a chunk's data */
+#define PULL_PIECE ((uint64_t)256 << 10)
 
 typedef struct slot {
     _Atomic uint64_t sequence; /* of the call; written last */
@@ -51,9 +52,14 @@ typedef struct seat {
     _Alignas(LINE) _Atomic int cpu;
 } seat_t;
 
+/* Where another rank may read what is for it: in the slot, one for each rank. */
+typedef struct offer {
+    uint64_t address, size;
+} offer_t;
+
 /* Offsets into the memory, by the number of ranks. */
 typedef struct layout {
-    uint64_t bells, seats, outboxes, channels, rings;
+    uint64_t bells, seats, pulled, outboxes, channels, rings;
     uint64_t chunk;   /* bytes of data, most */
     uint64_t channel; /* bytes of one: head, tail, chunks */
     uint64_t ring;    /* head, tails, chunks */
@@ -67,7 +73,8 @@ typedef struct lane {
     const unsigned char *from; /* what goes out; NULL: comes in, or is made */
     unsigned char *to;
     uint64_t size, done; /* bytes */
-    uint64_t chunks;     /* that are still to go; an empty all-to-all lane has one */
+    uint64_t chunks;     /* that are still to go */
+    bool pull;           /* in: read from the other's memory; out: the other reads it */
 } lane_t;
 
 /* One owner's reduction of the call: the chunks of all others, and its own. */
@@ -91,6 +98,8 @@ struct yoke_shared {
     int ranks, me;
     const _Atomic uint32_t *state;
     int numbers[YOKE_SHARED_RANKS];
+    bool can_pull;
+    int pids[YOKE_SHARED_RANKS];
     _Atomic uint64_t *sleepers; /* a bit a rank */
     int cpu;                    /* what the seat says */
     uint64_t spread_again;      /* milliseconds; not before */
@@ -119,10 +128,13 @@ struct yoke_shared {
     bool inlined;
     bool past_caches;
     bool in_place_exchange;
-    uint64_t needed; /* ranks whose slots are still waited for; a bit each */
-    uint64_t met;    /* ranks whose slot was compared */
-    uint64_t chunk;  /* bytes of this call's chunks */
-    int open;        /* lanes that are not at their end */
+    bool offers;      /* the slots say where data are, and how much */
+    uint64_t pullers; /* ranks that read this one's memory; a bit each */
+    uint64_t needed;  /* ranks whose slots are still waited for; a bit each */
+    uint64_t met;     /* ranks whose slot was compared */
+    uint64_t chunk;   /* bytes of this call's chunks */
+    yoke_status_t pull_status;
+    int open; /* lanes that are not at their end */
     lane_t out[YOKE_SHARED_RANKS], in[YOKE_SHARED_RANKS], cast_in[YOKE_SHARED_RANKS];
     lane_t cast_out, own;
     fold_t fold;
@@ -141,6 +153,12 @@ static inline counter_t *channel_of(const yoke_shared_t *s, int from, int to)
     const uint64_t number = (uint64_t)from * (uint64_t)s->ranks + (uint64_t)to;
     return (counter_t *)(void *)(s->base + s->layout.channels +
                                  number * s->layout.channel);
+}
+
+/* The last call of which a rank has read all that it pulls. */
+static inline counter_t *pulled_of(const yoke_shared_t *s, int rank)
+{
+    return (counter_t *)(void *)(s->base + s->layout.pulled) + rank;
 }
 
 static inline counter_t *ring_of(const yoke_shared_t *s, int from)
@@ -193,6 +211,15 @@ bool yoke_shared_fits_inline(const yoke_shared_t *s);
 uint64_t yoke_shared_inline_needs(const yoke_shared_t *s);
 void yoke_shared_inline_write(yoke_shared_t *s, slot_t *slot);
 void yoke_shared_inline_read(yoke_shared_t *s);
+
+/* What this rank offers to the others, written into its slot. */
+void yoke_shared_offer(const yoke_shared_t *s, slot_t *slot);
+/* Is what `rank` offers of the size that is expected? */
+bool yoke_shared_offer_fits(const yoke_shared_t *s, int rank);
+/* The next piece of a lane that pulls. NOT_READY: `from` has not come */
+yoke_status_t yoke_shared_pull(yoke_shared_t *s, int from);
+/* This rank has read all; have those that read its memory? YOKE_OK or NOT_READY */
+yoke_status_t yoke_shared_pulled(yoke_shared_t *s);
 
 /* Lanes of the call. */
 void yoke_shared_plan(yoke_shared_t *s);

@@ -2,19 +2,37 @@
 /* Which streams a call consists of. */
 #include "ucx_comm/collectives/shared/parts.h"
 
-/* Both ends of a stream reckon alike. */
-static uint64_t chunks_of(const yoke_shared_t *s, uint64_t size)
-{
-    const uint64_t chunks = (size + s->chunk - 1) / s->chunk;
-    /* so that a rank that expects more than nothing finds out */
-    return chunks == 0 && s->call.collective == YOKE_COLLECTIVE_ALL_TO_ALL ? 1 : chunks;
-}
+/* Reading another process's memory costs a system call and work for each page, and saves
+ * a copy; but the kernel's copies do not go past the caches. With more ranks an
+ * all-gather copies once for many readers. */
+#define PULL_LEAST (16u << 10)
+#define PULL_RANKS 3
 
 static void set_lane(yoke_shared_t *s, lane_t *lane, const unsigned char *from,
                      unsigned char *to, uint64_t size)
 {
-    *lane = (lane_t){from, to, size, 0, chunks_of(s, size)};
+    *lane = (lane_t){from, to, size, 0, (size + s->chunk - 1) / s->chunk, false};
     s->open += lane->chunks > 0;
+}
+
+/* Both sides of a lane come to the same answer. */
+static bool pulls(const yoke_shared_t *s, uint64_t size)
+{
+    return s->can_pull && !s->in_place_exchange && size >= PULL_LEAST &&
+           size < s->stream_from / (uint64_t)s->ranks;
+}
+
+static void set_pull(yoke_shared_t *s, lane_t *lane, unsigned char *to, uint64_t size)
+{
+    *lane = (lane_t){NULL, to, size, 0, (size + PULL_PIECE - 1) / PULL_PIECE, true};
+    s->open += lane->chunks > 0;
+}
+
+static void set_offer(yoke_shared_t *s, int rank, const unsigned char *from,
+                      uint64_t size)
+{
+    s->out[rank] = (lane_t){from, NULL, size, size, 0, true};
+    s->pullers |= (uint64_t)1 << rank;
 }
 
 static void set_own(yoke_shared_t *s, const unsigned char *from, unsigned char *to,
@@ -22,7 +40,7 @@ static void set_own(yoke_shared_t *s, const unsigned char *from, unsigned char *
 {
     if (from == to || size == 0)
         return;
-    s->own = (lane_t){from, to, size, 0, (size + s->chunk - 1) / s->chunk};
+    s->own = (lane_t){from, to, size, 0, (size + s->chunk - 1) / s->chunk, false};
     s->open++;
 }
 
@@ -100,17 +118,33 @@ static void plan_reduce_scatter(yoke_shared_t *s)
     }
 }
 
+static bool all_gather_pulls(const yoke_shared_t *s)
+{
+    const uint64_t *counts = s->call.recv_counts;
+    uint64_t least = s->call.count;
+    for (int r = 0; counts != NULL && r < s->ranks; r++)
+        least = r == 0 || counts[r] < least ? counts[r] : least;
+    return s->ranks <= PULL_RANKS && pulls(s, least * s->size);
+}
+
 static void plan_all_gather(yoke_shared_t *s)
 {
+    const bool pull = all_gather_pulls(s);
+    const block_t mine = recv_block(s, s->me);
+    s->offers = pull;
+    set_own(s, s->call.send, mine.place, mine.size);
+    if (!pull && s->ranks > 1)
+        set_lane(s, &s->cast_out, s->call.send, NULL, mine.size);
     for (int r = 0; r < s->ranks; r++) {
         const block_t block = recv_block(s, r);
-        if (r != s->me) {
+        if (r == s->me)
+            continue;
+        if (!pull) {
             set_lane(s, &s->cast_in[r], NULL, block.place, block.size);
             continue;
         }
-        set_own(s, s->call.send, block.place, block.size);
-        if (s->ranks > 1)
-            set_lane(s, &s->cast_out, s->call.send, NULL, block.size);
+        set_offer(s, r, s->call.send, mine.size);
+        set_pull(s, &s->in[r], block.place, block.size);
     }
 }
 
@@ -150,6 +184,8 @@ static void plan_scatter(yoke_shared_t *s)
 
 static void plan_all_to_all(yoke_shared_t *s)
 {
+    s->in_place_exchange = s->call.send == s->call.recv;
+    s->offers = true;
     for (int r = 0; r < s->ranks; r++) {
         const block_t send = send_block(s, r), recv = recv_block(s, r);
         if (r == s->me) {
@@ -157,8 +193,14 @@ static void plan_all_to_all(yoke_shared_t *s)
                     send.size < recv.size ? send.size : recv.size);
             continue;
         }
-        set_lane(s, &s->out[r], send.place, NULL, send.size);
-        set_lane(s, &s->in[r], NULL, recv.place, recv.size);
+        if (pulls(s, send.size))
+            set_offer(s, r, send.place, send.size);
+        else
+            set_lane(s, &s->out[r], send.place, NULL, send.size);
+        if (pulls(s, recv.size))
+            set_pull(s, &s->in[r], recv.place, recv.size);
+        else
+            set_lane(s, &s->in[r], NULL, recv.place, recv.size);
     }
 }
 
@@ -200,9 +242,10 @@ void yoke_shared_plan(yoke_shared_t *s)
 {
     const uint64_t size = known_size(s);
     s->chunk = chunk_for(s, size);
-    s->past_caches = size >= s->stream_from;
+    s->past_caches = size != UINT64_MAX && size >= s->stream_from;
     s->open = 0;
-    s->in_place_exchange = false;
+    s->in_place_exchange = s->offers = false;
+    s->pullers = 0;
     s->cast_out = s->own = (lane_t){0};
     s->fold = (fold_t){0};
     for (int r = 0; r < s->ranks; r++)
@@ -236,7 +279,6 @@ void yoke_shared_plan(yoke_shared_t *s)
         plan_scatter(s);
         break;
     case YOKE_COLLECTIVE_ALL_TO_ALL:
-        s->in_place_exchange = s->call.send == s->call.recv;
         plan_all_to_all(s);
         break;
     default:

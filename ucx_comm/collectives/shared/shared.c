@@ -40,7 +40,8 @@ layout_t yoke_shared_layout(int ranks)
     l.ring = round_up((1 + n) * LINE + chunks, PAGE);
     l.bells = LINE; /* after the word of the sleepers */
     l.seats = l.bells + n * LINE;
-    l.outboxes = round_up(l.seats + n * LINE, PAGE);
+    l.pulled = l.seats + n * LINE;
+    l.outboxes = round_up(l.pulled + n * LINE, PAGE);
     l.channels = round_up(l.outboxes + n * SLOTS * sizeof(slot_t), PAGE);
     l.rings = l.channels + n * n * l.channel;
     l.size = l.rings + n * l.ring;
@@ -84,6 +85,9 @@ yoke_status_t yoke_shared_create(const yoke_shared_place_t *place,
     s->state = place->state;
     s->sleepers = (_Atomic uint64_t *)place->base;
     s->stream_from = large_size(place->ranks);
+    s->can_pull = place->pids != NULL;
+    for (int r = 0; r < s->ranks && s->can_pull; r++)
+        s->pids[r] = place->pids[r];
     for (int r = 0; r < s->ranks; r++)
         s->numbers[r] = place->numbers != NULL ? place->numbers[r] : r;
     s->cpu = -1;
@@ -190,6 +194,15 @@ static yoke_status_t disagree(const yoke_shared_t *s, int rank, const slot_t *sl
                      s->numbers[rank], other);
 }
 
+static yoke_status_t disagree_in_size(const yoke_shared_t *s, int rank)
+{
+    return yoke_fail(YOKE_ERR_MISMATCH,
+                     "call %llu: rank %d sends rank %d another number of bytes than the "
+                     "%llu that it expects",
+                     (unsigned long long)s->sequence, s->numbers[rank], s->numbers[s->me],
+                     (unsigned long long)s->in[rank].size);
+}
+
 yoke_status_t yoke_shared_meet(yoke_shared_t *s, int rank)
 {
     const uint64_t bit = (uint64_t)1 << rank;
@@ -200,6 +213,8 @@ yoke_status_t yoke_shared_meet(yoke_shared_t *s, int rank)
         return YOKE_ERR_NOT_READY;
     if (slot->count != s->count || slot->what != s->what)
         return disagree(s, rank, slot);
+    if (!s->inlined && s->offers && !yoke_shared_offer_fits(s, rank))
+        return disagree_in_size(s, rank);
     s->met |= bit;
     s->started[rank] = s->sequence;
     return YOKE_OK;
@@ -244,7 +259,7 @@ static int least_crowded(const yoke_shared_t *s, const cpu_set_t *allowed)
 {
     int best = s->cpu, crowd = others_on(s, s->cpu);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, allowed) && others_on(s, cpu) < crowd) {
+        if (CPU_ISSET((size_t)cpu, allowed) && others_on(s, cpu) < crowd) {
             best = cpu;
             crowd = others_on(s, cpu);
         }
@@ -268,7 +283,7 @@ static void spread(yoke_shared_t *s)
     if (others_on(s, cpu) >= others_on(s, s->cpu))
         return;
     CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
+    CPU_SET((size_t)cpu, &one);
     if (sched_setaffinity(0, sizeof one, &one) == 0)
         (void)sched_setaffinity(0, sizeof allowed, &allowed);
     take_seat(s);
@@ -318,6 +333,8 @@ static void enter(yoke_shared_t *s)
     slot->what = s->what;
     if (s->inlined)
         yoke_shared_inline_write(s, slot);
+    else if (s->offers)
+        yoke_shared_offer(s, slot);
     atomic_store_explicit(&slot->sequence, s->sequence, memory_order_release);
     wake(s, -1);
 }
@@ -376,13 +393,28 @@ yoke_status_t yoke_shared_start(yoke_shared_t *s, const yoke_shared_call_t *call
     return yoke_shared_advance(s);
 }
 
+/* Is it `rank` that this one's streams wait for? */
+static bool stream_waits_for(const yoke_shared_t *s, int rank)
+{
+    const uint64_t sent =
+        atomic_load_explicit(&channel_of(s, rank, s->me)->value, memory_order_relaxed);
+    const bool to_fold = s->fold.chunks > 0 && sent == s->taken[rank];
+    const uint64_t taken = atomic_load_explicit(&(ring_of(s, s->me) + 1 + rank)->value,
+                                                memory_order_relaxed);
+    const bool to_cast =
+        (s->cast_out.chunks > 0 || s->fold.share) && s->cast_sent - taken >= CHUNKS;
+    return (s->met >> rank & 1) == 0 || to_cast || (s->pullers >> rank & 1) != 0 ||
+           to_fold || s->in[rank].chunks > 0 || s->out[rank].chunks > 0 ||
+           s->cast_in[rank].chunks > 0;
+}
+
 int yoke_shared_waits_for(const yoke_shared_t *s)
 {
+    const uint64_t before = s->sequence > SLOTS ? s->sequence - SLOTS + 1 : 0;
     for (int r = 0; r < s->ranks && s->phase != PHASE_NONE; r++)
-        if (r != s->me && (s->phase == PHASE_INLINE
-                               ? (s->needed >> r & 1) != 0
-                               : (s->met >> r & 1) == 0 || s->in[r].chunks > 0 ||
-                                     s->out[r].chunks > 0 || s->cast_in[r].chunks > 0))
+        if (r != s->me && (s->phase == PHASE_ROOM     ? s->started[r] < before
+                           : s->phase == PHASE_INLINE ? (s->needed >> r & 1) != 0
+                                                      : stream_waits_for(s, r)))
             return s->numbers[r];
     return -1;
 }

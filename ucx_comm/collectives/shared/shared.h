@@ -10,7 +10,8 @@
  * Threads: one at a time for each rank. Nothing here blocks or allocates: advance() does
  * what it can. Where the word that is given as `state` is not 0, calls end with
  * YOKE_ERR_REVOKED (no message) at once, whatever the other ranks do; the memory is never
- * used again then. A rank writes into that memory and its own caller's only.
+ * used again then. A rank writes into that memory and its own caller's only; it may read
+ * another rank's send buffer while that rank's call is under way.
  *
  * A call ends on a rank as soon as that rank's part is done. It ends with
  * YOKE_ERR_MISMATCH where another rank, whose data or arrival it waits for, made another
@@ -30,8 +31,10 @@ typedef struct yoke_shared_place {
     int ranks;
     int index;                     /* this rank */
     const _Atomic uint32_t *state; /* yoke_control_state(); NULL: never revoked */
-    const int *numbers;            /* for messages: ranks of the communicator; copied.
-                                      NULL: as here */
+    const int *pids;    /* process_vm_readv() works between all of them; copied.
+                           NULL, on all ranks alike: it does not */
+    const int *numbers; /* for messages: ranks of the communicator; copied.
+                           NULL: as here */
 } yoke_shared_place_t;
 
 /* Bytes that the memory must have for so many ranks; 0: too many. */

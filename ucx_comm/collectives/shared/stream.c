@@ -187,12 +187,23 @@ static step_t take_cast(yoke_shared_t *s, int from)
     return STEP_MOVED;
 }
 
+/* What it returns when it cannot is found again by waiting() or wrong(). */
+static step_t pull_piece(yoke_shared_t *s, int from)
+{
+    if (s->in[from].chunks == 0)
+        return STEP_IDLE;
+    s->pull_status = yoke_shared_pull(s, from);
+    return s->pull_status == YOKE_OK              ? STEP_MOVED
+           : s->pull_status == YOKE_ERR_NOT_READY ? STEP_IDLE
+                                                  : STEP_WRONG;
+}
+
 static step_t take_chunks(yoke_shared_t *s)
 {
     step_t all = STEP_IDLE;
     for (int i = 1; i < s->ranks; i++) {
         const int from = (s->me + i) % s->ranks;
-        const step_t a = take_chunk(s, from);
+        const step_t a = s->in[from].pull ? pull_piece(s, from) : take_chunk(s, from);
         const step_t b = a != STEP_WRONG ? take_cast(s, from) : a;
         if (b == STEP_WRONG)
             return STEP_WRONG;
@@ -262,6 +273,8 @@ static step_t fold_chunk(yoke_shared_t *s)
 
 static yoke_status_t wrong(yoke_shared_t *s)
 {
+    if (s->pull_status == YOKE_ERR_PEER_FAILED || s->pull_status == YOKE_ERR_MISMATCH)
+        return s->pull_status;
     for (int r = 0; r < s->ranks; r++)
         if (r != s->me && yoke_shared_meet(s, r) == YOKE_ERR_MISMATCH)
             return YOKE_ERR_MISMATCH;
@@ -280,8 +293,24 @@ static yoke_status_t waiting(yoke_shared_t *s)
     return YOKE_ERR_NOT_READY;
 }
 
+/* All lanes of this rank are at their end. Where slots tell what each rank has for each,
+ * all are looked at, even those that nothing is expected of. */
+static yoke_status_t last_steps(yoke_shared_t *s)
+{
+    if (!s->offers)
+        return YOKE_OK;
+    const yoke_status_t status = yoke_shared_pulled(s);
+    for (int r = 0; r < s->ranks; r++) {
+        const yoke_status_t met = r != s->me ? yoke_shared_meet(s, r) : YOKE_OK;
+        if (met != YOKE_OK)
+            return met;
+    }
+    return status;
+}
+
 yoke_status_t yoke_shared_stream(yoke_shared_t *s)
 {
+    s->pull_status = YOKE_OK;
     while (s->open > 0) {
         const step_t a = fold_chunk(s);
         const step_t b = a != STEP_WRONG ? take_chunks(s) : a;
@@ -295,5 +324,5 @@ yoke_status_t yoke_shared_stream(yoke_shared_t *s)
         if (s->state != NULL && atomic_load_explicit(s->state, memory_order_relaxed) != 0)
             return YOKE_ERR_REVOKED;
     }
-    return YOKE_OK;
+    return last_steps(s);
 }
