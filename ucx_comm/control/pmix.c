@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An all-gather over PMIx: every rank puts its block under a key, all fence, and get. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,27 @@ struct yoke_pmix {
     uint32_t gathers;
 };
 
-static _Atomic uint32_t opened;
+/* The library is opened once in a process and stays open to its end: opened again after
+ * it was closed, it fences no more (Open MPI 4.1). A launcher takes it for a crash when a
+ * process ends without closing it. */
+static struct {
+    pthread_once_t once;
+    pmix_status_t code;
+    pmix_proc_t self;
+    _Atomic uint32_t opened;
+} library = {.once = PTHREAD_ONCE_INIT};
+
+static void close_library(void)
+{
+    (void)PMIx_Finalize(NULL, 0);
+}
+
+static void open_library(void)
+{
+    library.code = PMIx_Init(&library.self, NULL, 0);
+    if (library.code == PMIX_SUCCESS)
+        (void)atexit(close_library);
+}
 
 bool yoke_pmix_present(void)
 {
@@ -66,12 +87,13 @@ yoke_status_t yoke_pmix_open(int64_t deadline, int *out_size, int *out_rank,
     (void)deadline; /* the server is on this host: it answers or is not there */
     if (pmix == NULL)
         return yoke_fail_memory();
-    pmix_status_t code = PMIx_Init(&pmix->self, NULL, 0);
-    if (code != PMIX_SUCCESS) {
+    (void)pthread_once(&library.once, open_library);
+    pmix->self = library.self;
+    if (library.code != PMIX_SUCCESS) {
         free(pmix);
         return yoke_fail(YOKE_ERR_SYSTEM,
                          "PMIx: PMIX_RANK is set, but its server is not reached: %s",
-                         PMIx_Error_string(code));
+                         PMIx_Error_string(library.code));
     }
     yoke_status_t status = job_size(&pmix->self, &pmix->size);
     if (status == YOKE_OK && pmix->self.rank >= (pmix_rank_t)pmix->size)
@@ -81,7 +103,7 @@ yoke_status_t yoke_pmix_open(int64_t deadline, int *out_size, int *out_rank,
         yoke_pmix_close(pmix);
         return status;
     }
-    pmix->number = atomic_fetch_add(&opened, 1);
+    pmix->number = atomic_fetch_add(&library.opened, 1);
     *out_size = pmix->size;
     *out_rank = (int)pmix->self.rank;
     *out_pmix = pmix;
@@ -152,9 +174,5 @@ yoke_status_t yoke_pmix_all_gather(struct yoke_pmix *pmix, int64_t deadline,
 
 void yoke_pmix_close(struct yoke_pmix *pmix)
 {
-    if (pmix == NULL)
-        return;
-    /* The library counts its users: an MPI beside us keeps it. */
-    (void)PMIx_Finalize(NULL, 0);
     free(pmix);
 }
