@@ -19,3 +19,11 @@ yoke_status_t yoke_comm_explain(yoke_comm_t *comm, const char *collective, uint6
                          "yoke_comm_explain: the links were not measured");
     return yoke_topology_explain(comm->topology, which, size, json, out_text);
 }
+
+int yoke_comm_island(const yoke_comm_t *comm)
+{
+    if (comm == NULL)
+        return -1;
+    return comm->topology != NULL ? yoke_topology_island_of(comm->topology, comm->rank)
+                                  : 0;
+}
