@@ -82,10 +82,15 @@ static yoke_status_t open_shared(yoke_comm_t *comm)
     yoke_status_t status = yoke_arena_create(comm->control, size, &comm->arena);
     if (status != YOKE_OK || !yoke_arena_is_whole(comm->arena))
         return status;
-    yoke_shared_place_t place = {.base = yoke_arena_base(comm->arena),
-                                 .ranks = comm->size,
-                                 .index = comm->rank,
-                                 .state = yoke_control_state(comm->control)};
+    int pids[YOKE_SHARED_RANKS];
+    for (int rank = 0; rank < comm->size; rank++)
+        pids[rank] = yoke_control_peer(comm->control, rank)->pid;
+    yoke_shared_place_t place = {
+        .base = yoke_arena_base(comm->arena),
+        .ranks = comm->size,
+        .index = comm->rank,
+        .state = yoke_control_state(comm->control),
+        .pids = yoke_arena_single_copy(comm->arena) ? pids : NULL};
     return yoke_shared_create(&place, &comm->shared);
 }
 
