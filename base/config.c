@@ -69,6 +69,34 @@ const yoke_setting_t yoke_settings[] = {
     {"trace-calls", "0|1", "0",
      "Log every call on live devices with its time, at the level debug.",
      YOKE_SETTING_CHOICE},
+    {"comm-timeout", "SECONDS", "60",
+     "How long one call of yoke/comm.h may take before the rank that it waits for is "
+     "suspected, where the program does not say.",
+     YOKE_SETTING_SECONDS},
+    {"comm-setup-timeout", "SECONDS", "60",
+     "How long ranks wait for one another when a communicator is made, where the program "
+     "does not say.",
+     YOKE_SETTING_SECONDS},
+    {"comm-silence", "SECONDS", "20",
+     "A rank of another host that was not heard for so long has failed.",
+     YOKE_SETTING_SECONDS},
+    {"comm-interface", "NAME", "one that the other ranks reach",
+     "Network interface that other hosts reach this rank by, for example eth0.",
+     YOKE_SETTING_TEXT},
+    {"comm-secret", "TEXT", "none",
+     "What ranks that meet by MASTER_ADDR and MASTER_PORT must know alike.",
+     YOKE_SETTING_TEXT},
+    {"comm-port", "NUMBER", "any free one",
+     "TCP port at which a rendezvous made by yoke_comm_id_create() listens.",
+     YOKE_SETTING_TEXT},
+    {"comm-topology", "FILE", "the links are measured",
+     "Inventory whose links say what the ranks reach each other by, in place of "
+     "measuring.",
+     YOKE_SETTING_TEXT},
+    {"comm-algorithm", "NAME|COLLECTIVE=NAME[,...]", "chosen by size and links",
+     "Algorithm of collective calls, for all or for those named, the same on all ranks: "
+     "docs/comm.md lists them. Collectives that it does not do choose as ever.",
+     YOKE_SETTING_TEXT},
     {"lib-*", "PATH", "the library's own name, by the rules of the dynamic linker",
      "Library file to load for one vendor library, for example YOKE_LIB_CUDA or "
      "YOKE_LIB_OPENBLAS.",
@@ -161,8 +189,8 @@ const char *yoke_setting_check(const yoke_setting_t *setting, const char *value,
 
 static yoke_status_t unknown_key(const char *name, size_t line, const char *key)
 {
-    const char *keys[32] = {NULL};
-    for (size_t i = 0; i < 31 && yoke_settings[i].key != NULL; i++)
+    const char *keys[64] = {NULL};
+    for (size_t i = 0; i < 63 && yoke_settings[i].key != NULL; i++)
         keys[i] = yoke_settings[i].key;
     const char *nearest = yoke_nearest(key, keys);
     if (nearest != NULL)

@@ -10,7 +10,8 @@ from command import BUILD, SOURCE, commands, expect, finish, run
 # Read by the programs, but no setting: where the settings are.
 NOT_SETTINGS = {"YOKE_CONFIG"}
 GOOD_VALUES = {"log": "warning", "probe-timeout": "3.5", "gather-timeout": "60", "validate": "1",
-               "trace-calls": "1", "lib-*": "/nowhere/lib.so"}
+               "trace-calls": "1", "comm-timeout": "60", "comm-setup-timeout": "5",
+               "comm-silence": "20", "lib-*": "/nowhere/lib.so"}
 
 
 def settings_of_help():
