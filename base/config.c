@@ -86,8 +86,8 @@ const yoke_setting_t yoke_settings[] = {
     {"comm-secret", "TEXT", "none",
      "What ranks that meet by MASTER_ADDR and MASTER_PORT must know alike.",
      YOKE_SETTING_TEXT},
-    {"comm-port", "NUMBER", "any free one",
-     "TCP port at which a rendezvous made by yoke_comm_id_create() listens.",
+    {"comm-port", "NUMBER", "the one after MASTER_PORT",
+     "TCP port at which rank 0 waits for the ranks that meet by MASTER_ADDR.",
      YOKE_SETTING_TEXT},
     {"comm-topology", "FILE", "the links are measured",
      "Inventory whose links say what the ranks reach each other by, in place of "
