@@ -15,10 +15,6 @@ struct yoke_impl_program {
     yoke_rtc_code_t code;
 };
 
-struct yoke_impl_kernel {
-    void *function;
-};
-
 /* CUjit_option of cuda.h: buffer for the errors of the assembler in the driver. */
 enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_SIZE = 6 };
 #define JIT_LOG_SIZE 8192

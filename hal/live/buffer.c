@@ -162,6 +162,7 @@ void yoke_buffer_destroy(yoke_buffer_t *buffer)
         return;
     yoke_device_t *device = buffer->object.device;
     uint64_t begin = yoke_trace_begin(&buffer->object);
+    yoke_prepared_forget(buffer);
     if (buffer->object.impl.buffer != NULL) /* a tensor without elements has none */
         buffer->object.ops->buffer_destroy(buffer->object.impl.buffer);
     if (buffer->allocated != NULL) {

@@ -54,6 +54,8 @@ static const char *kind_name(uint32_t kind)
         return "program";
     case YOKE_OBJECT_KERNEL:
         return "kernel";
+    case YOKE_OBJECT_PREPARED:
+        return "prepared launch";
     }
     return "unknown object";
 }

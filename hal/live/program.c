@@ -296,6 +296,7 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
     yoke_kernel_t *kernel = yoke_object_new(sizeof *kernel, YOKE_OBJECT_KERNEL, device);
     if (kernel == NULL)
         return YOKE_ERR_NO_MEMORY;
+    atomic_init(&kernel->holds, 1);
     kernel->program = program;
     kernel->name = yoke_strdup(name);
     status = kernel->name == NULL
@@ -314,14 +315,24 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
     return YOKE_OK;
 }
 
-void yoke_kernel_destroy(yoke_kernel_t *kernel)
+/* Ended with the last of its prepared launches. */
+void yoke_kernel_release(yoke_kernel_t *kernel)
 {
-    static const char call[] = "yoke_kernel_destroy";
-    if (!yoke_object_endable(YOKE_OBJECT(kernel), YOKE_OBJECT_KERNEL, call))
+    if (atomic_fetch_sub_explicit(&kernel->holds, 1, memory_order_acq_rel) != 1)
         return;
     yoke_program_t *program = kernel->program;
     kernel->object.ops->kernel_destroy(kernel->object.impl.kernel);
     free(kernel->name);
     yoke_object_end(&kernel->object);
     release(program);
+}
+
+void yoke_kernel_destroy(yoke_kernel_t *kernel)
+{
+    static const char call[] = "yoke_kernel_destroy";
+    if (!yoke_object_endable(YOKE_OBJECT(kernel), YOKE_OBJECT_KERNEL, call))
+        return;
+    /* As of programs: a second call must not take the hold of a prepared launch. */
+    atomic_fetch_or(&kernel->object.flags, YOKE_FLAG_FREED);
+    yoke_kernel_release(kernel);
 }
