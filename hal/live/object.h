@@ -185,7 +185,7 @@ static inline yoke_status_t yoke_device_answer(yoke_device_t *device,
                                                yoke_status_t status)
 {
     if (YOKE_LIKELY(status == YOKE_OK))
-        return YOKE_OK;
+        return status;
     return yoke_device_answer_slow(device, status);
 }
 
