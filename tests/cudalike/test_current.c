@@ -229,6 +229,12 @@ static void launch_packs_arguments(void **state)
     assert_memory_equal(launched, want, sizeof want);
     assert_int_equal(seen_address, 0x10020);
     assert_int_equal(seen_value, 42);
+    shell.impl = NULL; /* a tensor without elements */
+    assert_int_equal(yoke_cudalike_launch(&toy_queue,
+                                          (yoke_impl_kernel_t *)(void *)&kernel, &launch,
+                                          arguments, 3),
+                     YOKE_OK);
+    assert_true(seen_address == 0);
 }
 
 /* With another context current, refused for a reason of its own, and repeated. */
@@ -273,6 +279,12 @@ static void prepared_launches(void **state)
     assert_int_equal(seen_address, 0x10040);
     assert_int_equal(seen_value, 43);
     arguments[0] = yoke_argument_span(NULL, 0);
+    assert_int_equal(yoke_cudalike_prepared_argument(prepared, 0, &arguments[0]),
+                     YOKE_OK);
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_int_equal(seen_address, 0);
+    shell.impl = NULL; /* a tensor without elements */
+    arguments[0] = yoke_argument_span((yoke_buffer_t *)(void *)&shell, 0);
     assert_int_equal(yoke_cudalike_prepared_argument(prepared, 0, &arguments[0]),
                      YOKE_OK);
     assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
