@@ -8,17 +8,23 @@
 #include "base/error.h"
 #include "hal/live/device.h"
 
-static bool is_set(const char *text)
+static bool is_set(const char *name, _Atomic bool *told)
 {
-    return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
+    const char *text = getenv(name);
+    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
+        return false;
+    if (strcmp(text, "1") != 0 && !atomic_exchange(told, true))
+        yoke_warn("%s: '%s' is neither 0 nor 1; taken as 1", name, text);
+    return true;
 }
 
 uint32_t yoke_layers_flags(uint32_t layers)
 {
+    static _Atomic bool told[2];
     uint32_t flags = layers & (YOKE_LAYER_VALIDATE | YOKE_LAYER_TRACE);
-    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set(getenv("YOKE_VALIDATE")))
+    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set("YOKE_VALIDATE", &told[0]))
         flags |= YOKE_LAYER_VALIDATE;
-    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set(getenv("YOKE_TRACE_CALLS")))
+    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set("YOKE_TRACE_CALLS", &told[1]))
         flags |= YOKE_LAYER_TRACE;
     return flags;
 }
@@ -254,6 +260,8 @@ yoke_status_t yoke_layers_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
     if (status == YOKE_OK && validates(&queue->object))
         status =
             yoke_validate_launch(queue->object.device, launch, arguments, count, call);
+    if (status == YOKE_OK && validates(&queue->object))
+        status = yoke_validate_arguments(kernel, arguments, count, call);
     if (status != YOKE_OK)
         return status;
     uint64_t begin = yoke_trace_begin(&queue->object);

@@ -55,6 +55,15 @@ yoke_status_t yoke_validate_geometry(const yoke_device_t *device,
 yoke_status_t yoke_validate_argument(const yoke_device_t *device, size_t index,
                                      const yoke_argument_t *argument, bool last,
                                      const char *call);
+/* validate_kernel.c: parameters of kernels, where the program's text tells them. */
+struct yoke_signatures *yoke_validate_signatures(const char *text, size_t size);
+void yoke_validate_signatures_free(struct yoke_signatures *signatures);
+/** NULL: not known. */
+const struct yoke_signature *
+yoke_validate_signature(const struct yoke_signatures *signatures, const char *name);
+yoke_status_t yoke_validate_arguments(const yoke_kernel_t *kernel,
+                                      const yoke_argument_t *arguments, size_t count,
+                                      const char *call);
 /** With validation on: was it ever recorded? */
 yoke_status_t yoke_validate_recorded(const yoke_event_t *event, const char *call);
 

@@ -3,14 +3,14 @@
 #define YOKE_HAL_LIVE_OBJECT_H
 
 /*
- * What is behind the handles of yoke/device.h, buffer.h, queue.h and kernel.h. For
- * hal/ alone.
+ * What is behind the handles of yoke/device.h, buffer.h, queue.h, kernel.h, pool.h,
+ * transfer.h and operators.h. For hal/ alone.
  *
  * Every object begins with the backend's own object (for buffers that is part of the
- * ABI: yoke_backend_buffer()), the backend's table, and a word of flags that is 0 as long
- * as nothing is to be done but to call the backend: no layer is on and the device is not
- * lost. Enqueueing reads that word once and takes no lock; what is rare is out of line,
- * in layers.c.
+ * ABI: yoke_backend_buffer(); pools, transfers and operators have none), the backend's
+ * table, and a word of flags that is 0 as long as nothing is to be done but to call the
+ * backend: no layer is on and the device is not lost. Enqueueing reads that word once and
+ * takes no lock; what is rare is out of line, in layers.c.
  */
 
 #include <pthread.h>
@@ -36,7 +36,10 @@ typedef enum yoke_object_kind {
     YOKE_OBJECT_EVENT = 0x796f4556,
     YOKE_OBJECT_PROGRAM = 0x796f5052,
     YOKE_OBJECT_KERNEL = 0x796f4b45,
-    YOKE_OBJECT_PREPARED = 0x796f504c
+    YOKE_OBJECT_PREPARED = 0x796f504c,
+    YOKE_OBJECT_POOL = 0x796f504f,
+    YOKE_OBJECT_TRANSFER = 0x796f5452,
+    YOKE_OBJECT_OPERATORS = 0x796f4f50
 } yoke_object_kind_t;
 
 typedef struct yoke_runtime yoke_runtime_t; /* registry.h */
@@ -112,13 +115,15 @@ struct yoke_event {
 
 struct yoke_program {
     yoke_object_t object;
-    atomic_uint holds; /* the caller's and one per kernel */
+    atomic_uint holds;                  /* the caller's and one per kernel */
+    struct yoke_signatures *signatures; /* with validation, of text that tells them */
 };
 
 struct yoke_kernel {
     yoke_object_t object;
     atomic_uint holds; /* the caller's and one per prepared launch */
     yoke_program_t *program;
+    const struct yoke_signature *signature; /* NULL: not known */
     char *name;
 };
 
@@ -178,6 +183,15 @@ static inline yoke_status_t yoke_object_check(const yoke_object_t *object,
 /** The same, but a lost device is no failure: for queries that make no vendor call. */
 yoke_status_t yoke_object_check_alive(const yoke_object_t *object,
                                       yoke_object_kind_t kind, const char *call);
+
+static inline yoke_status_t yoke_object_check_handle(const yoke_object_t *object,
+                                                     yoke_object_kind_t kind,
+                                                     const char *call)
+{
+    if (YOKE_LIKELY(object != NULL && yoke_object_flags(object) == 0))
+        return YOKE_OK;
+    return yoke_object_check_alive(object, kind, call);
+}
 
 /** Pass a backend's answer on; YOKE_ERR_DEVICE_LOST marks the device and its objects. */
 yoke_status_t yoke_device_answer_slow(yoke_device_t *device, yoke_status_t status);

@@ -220,6 +220,10 @@ yoke_status_t yoke_program_create(yoke_device_t *device,
     free(making.text);
     if (status == YOKE_OK) {
         yoke_object_attach(&program->object);
+        if ((yoke_object_flags(&program->object) & YOKE_FLAG_VALIDATE) != 0 &&
+            making.options.format == YOKE_PROGRAM_DIALECT)
+            program->signatures =
+                yoke_validate_signatures(making.options.data, making.options.size);
         *out_program = program;
     } else {
         yoke_object_discard(&program->object);
@@ -239,6 +243,7 @@ static void release(yoke_program_t *program)
     if (atomic_fetch_sub_explicit(&program->holds, 1, memory_order_acq_rel) != 1)
         return;
     program->object.ops->program_destroy(program->object.impl.program);
+    yoke_validate_signatures_free(program->signatures);
     yoke_object_end(&program->object);
 }
 
@@ -310,6 +315,7 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
         return status;
     }
     atomic_fetch_add_explicit(&program->holds, 1, memory_order_relaxed);
+    kernel->signature = yoke_validate_signature(program->signatures, name);
     yoke_object_attach(&kernel->object);
     *out_kernel = kernel;
     return YOKE_OK;

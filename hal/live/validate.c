@@ -129,10 +129,10 @@ static yoke_status_t check_span_argument(const yoke_device_t *device, size_t ind
         return yoke_fail(YOKE_ERR_USAGE,
                          "%s: argument %zu: the buffer is of %s, the launch of %s", call,
                          index, span.buffer->object.device->label, device->label);
-    if (span.offset > span.buffer->size)
+    if (span.offset >= span.buffer->size)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE,
-                         "%s: argument %zu: offset %" PRIu64
-                         " passes the end of a buffer of %" PRIu64 " bytes",
+                         "%s: argument %zu: nothing is behind offset %" PRIu64
+                         " of a buffer of %" PRIu64 " bytes",
                          call, index, span.offset, span.buffer->size);
     if (span.offset % device->info.alignment != 0)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE,

@@ -122,8 +122,10 @@ typedef struct yoke_launch {
 /**
  * Enqueue a launch.
  * @param arguments  read before the call returns; `count` at most YOKE_MAX_ARGUMENTS
- * @retval YOKE_ERR_OUT_OF_RANGE  (validation) a group too large, an offset past the end
- * or not aligned, too many arguments
+ * @retval YOKE_ERR_USAGE         (validation) number, kinds or sizes of arguments that are
+ * not the kernel's, where the text of a program in the dialect tells them
+ * @retval YOKE_ERR_OUT_OF_RANGE  (validation) a group too large, an offset at or past the
+ * buffer's end or not aligned, too many arguments
  */
 yoke_status_t yoke_kernel_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
                                  const yoke_launch_t *launch,
