@@ -122,8 +122,8 @@ typedef struct yoke_launch {
 /**
  * Enqueue a launch.
  * @param arguments  read before the call returns; `count` at most YOKE_MAX_ARGUMENTS
- * @retval YOKE_ERR_USAGE         (validation) number, kinds or sizes of arguments that are
- * not the kernel's, where the text of a program in the dialect tells them
+ * @retval YOKE_ERR_USAGE         (validation) number, kinds or sizes of arguments that
+ * are not the kernel's, where the text of a program in the dialect tells them
  * @retval YOKE_ERR_OUT_OF_RANGE  (validation) a group too large, an offset at or past the
  * buffer's end or not aligned, too many arguments
  */
