@@ -131,8 +131,8 @@ static yoke_status_t check_span_argument(const yoke_device_t *device, size_t ind
                          index, span.buffer->object.device->label, device->label);
     if (span.offset >= span.buffer->size)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE,
-                         "%s: argument %zu: nothing is behind offset %" PRIu64
-                         " of a buffer of %" PRIu64 " bytes",
+                         "%s: argument %zu: offset %" PRIu64
+                         " is at or passes the end of a buffer of %" PRIu64 " bytes",
                          call, index, span.offset, span.buffer->size);
     if (span.offset % device->info.alignment != 0)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE,

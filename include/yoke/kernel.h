@@ -155,7 +155,7 @@ yoke_status_t yoke_kernel_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
  * @retval YOKE_ERR_USAGE         NULL; a dimension of 0; a value without bytes; a buffer
  *                                of another device; kinds, sizes or count that the kernel
  *                                does not take, where the runtime tells them
- * @retval YOKE_ERR_OUT_OF_RANGE  a group too large, an offset past the end or not
+ * @retval YOKE_ERR_OUT_OF_RANGE  a group too large, an offset at or past the end or not
  *                                aligned, too many arguments
  */
 yoke_status_t yoke_prepared_launch_create(yoke_kernel_t *kernel,

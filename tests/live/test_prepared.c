@@ -187,6 +187,7 @@ static void what_is_refused(void **state)
     WRONG(SET(1, yoke_argument_span(others, 0)), "the buffer is of mock:1");
     WRONG(SET(1, yoke_argument_span(NULL, 16)), "an offset into no buffer");
     OUTSIDE(SET(1, yoke_argument_span(bench.a, 80)), "passes the end");
+    OUTSIDE(SET(1, yoke_argument_span(bench.a, 64)), "is at or passes");
     OUTSIDE(SET(1, yoke_argument_span(bench.a, 8)), "no multiple of 16");
     WRONG(yoke_prepared_launch_set_geometry(p, NULL), "NULL");
     WRONG(yoke_prepared_launch_set_geometry(NULL, &geometry), "NULL");
