@@ -143,6 +143,26 @@ yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
     return status;
 }
 
+/* "cuda:1" is not named by "cuda:10". */
+static bool names(const char *message, const char *where)
+{
+    size_t size = strlen(where);
+    for (const char *at = message; (at = strstr(at, where)) != NULL; at += size)
+        if (at[size] < '0' || at[size] > '9')
+            return true;
+    return false;
+}
+
+void yoke_fail_at(const char *where)
+{
+    char message[MESSAGE_SIZE];
+    if (names(last_error, where))
+        return;
+    memcpy(message, last_error, sizeof message);
+    snprintf(last_error, sizeof last_error, "%s: %.*s", where,
+             (int)(MESSAGE_SIZE - strnlen(where, 64) - 3), message);
+}
+
 void yoke_fail_quiet(bool quiet)
 {
     quiet_depth += quiet ? 1 : -1;

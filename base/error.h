@@ -15,6 +15,9 @@ yoke_status_t yoke_vfail(yoke_status_t status, const char *format, va_list args)
 /** Number of failures recorded on this thread so far: tells whether a message is still
  *  the last. */
 uint64_t yoke_fail_count(void);
+/** Put `where` and ": " in front of this thread's last message, unless it names it. Not
+ * logged, and no failure of its own. */
+void yoke_fail_at(const char *where);
 /** While this thread is quiet (calls nest), failures are recorded and not logged: for
  * those who try one way and then another. */
 void yoke_fail_quiet(bool quiet);

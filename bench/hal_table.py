@@ -29,8 +29,8 @@ def show_size(size):
 def times(command, runs, device):
     rows, name = {}, ""
     for _ in range(runs):
-        out = subprocess.run([command, "bench", "hal", device, "--json", "-"],
-                             stdout=subprocess.PIPE, text=True, check=True).stdout
+        out = run(command, "bench", "hal", device, "--json", "-",
+                  stdout=subprocess.PIPE).stdout
         found = json.loads(out)["devices"][0]
         name = f"{found['name']}; {found['version']}"
         for row in found["times"]:
@@ -57,10 +57,11 @@ def tax(program, fakes, stub):
     for folder, device in pairs:
         library = stub if folder is None else os.path.join(fakes, folder)
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"tax-{os.getpid()}.json")
-        subprocess.run([sys.executable, os.path.join(HERE, "hal_tax.py"), "--json", path,
-                        program, device], stdout=subprocess.DEVNULL, check=True,
-                       env={**os.environ, "LD_LIBRARY_PATH": library,
-                            "YOKE_CACHE_DIR": "off"})
+        if not os.path.exists(library):
+            sys.exit(f"hal_table.py: {library}: no such file or folder; build the tests first")
+        run(sys.executable, os.path.join(HERE, "hal_tax.py"), "--json", path, program, device,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "LD_LIBRARY_PATH": library, "YOKE_CACHE_DIR": "off"})
         with open(path, encoding="utf-8") as file:
             rows = json.load(file)
         os.unlink(path)
@@ -77,8 +78,19 @@ def tax(program, fakes, stub):
                   f"{row['more_instructions']:.0f} |")
 
 
+def run(*words, **options):
+    try:
+        return subprocess.run(words, text=True, check=True, **options)
+    except OSError as problem:
+        sys.exit(f"hal_table.py: {words[0]}: {problem.strerror}")
+    except subprocess.CalledProcessError as problem:
+        sys.exit(f"hal_table.py: {' '.join(words)}: exit code {problem.returncode}")
+
+
 def main(words):
     if len(words) >= 2 and words[0] == "times":
+        if len(words) > 2 and not (words[2].isdigit() and int(words[2]) > 0):
+            sys.exit(f"hal_table.py: '{words[2]}' is no number of runs")
         times(words[1], int(words[2]) if len(words) > 2 else 5,
               words[3] if len(words) > 3 else "opencl")
     elif len(words) == 4 and words[0] == "tax":

@@ -33,8 +33,8 @@ static const tax_vendor_t *const vendors[] = {
 #endif
 };
 
-static const char *const operation_names[] = {"empty", "launch", "copy",   "write",
-                                              "read",  "fill",   "record", "wait"};
+static const char *const operation_names[] = {
+    "empty", "launch", "prepared", "copy", "write", "read", "fill", "record", "wait"};
 
 static const char source[] =
     "YOKE_KERNEL void empty(void)\n{ }\n"
@@ -55,6 +55,8 @@ void *tax_symbol(const tax_t *tax, const char *prefix, const char *name)
     return address;
 }
 
+static const yoke_launch_t groups = {{TAX_ITEMS / TAX_GROUP, 1, 1}, {TAX_GROUP, 1, 1}};
+
 /* --- objects ------------------------------------------------------------------------ */
 
 static bool make_program(tax_t *tax)
@@ -70,6 +72,12 @@ static bool make_program(tax_t *tax)
     if (yoke_program_create(tax->device, &options, &tax->program) != YOKE_OK ||
         yoke_kernel_create(tax->program, "empty", &tax->empty) != YOKE_OK ||
         yoke_kernel_create(tax->program, "axpy", &tax->kernel) != YOKE_OK)
+        return false;
+    const yoke_argument_t arguments[] = {
+        yoke_argument_value(&tax->factor, sizeof tax->factor),
+        yoke_argument_span(tax->x, 0), yoke_argument_span(tax->y, 0)};
+    if (yoke_prepared_launch_create(tax->kernel, &groups, arguments, 3, &tax->prepared) !=
+        YOKE_OK)
         return false;
     /* Raw programs load what Yoke compiled; OpenCL's has a source of its own. */
     if (yoke_program_binary(tax->program, &tax->binary, &tax->binary_size) != YOKE_OK)
@@ -125,6 +133,7 @@ static void end_objects(tax_t *tax)
 {
     if (!tax->pinned)
         free(tax->host);
+    yoke_prepared_launch_destroy(tax->prepared);
     yoke_kernel_destroy(tax->empty);
     yoke_kernel_destroy(tax->kernel);
     yoke_program_destroy(tax->program);
@@ -140,8 +149,6 @@ static void end_objects(tax_t *tax)
 
 static int yoke_loop(tax_t *tax, tax_operation_t operation, unsigned long count)
 {
-    static const yoke_launch_t launch = {{TAX_ITEMS / TAX_GROUP, 1, 1},
-                                         {TAX_GROUP, 1, 1}};
     static const uint32_t words[] = {7, 0x07070707}; /* what all can fill with */
     const yoke_argument_t arguments[] = {
         yoke_argument_value(&tax->factor, sizeof tax->factor),
@@ -153,10 +160,13 @@ static int yoke_loop(tax_t *tax, tax_operation_t operation, unsigned long count)
     for (unsigned long i = 0; i < count && status == YOKE_OK; i++)
         switch (operation) {
         case TAX_EMPTY:
-            status = yoke_kernel_launch(tax->queue, tax->empty, &launch, NULL, 0);
+            status = yoke_kernel_launch(tax->queue, tax->empty, &groups, NULL, 0);
             break;
         case TAX_LAUNCH:
-            status = yoke_kernel_launch(tax->queue, tax->kernel, &launch, arguments, 3);
+            status = yoke_kernel_launch(tax->queue, tax->kernel, &groups, arguments, 3);
+            break;
+        case TAX_PREPARED:
+            status = yoke_queue_launch_prepared(tax->queue, tax->prepared);
             break;
         case TAX_COPY:
             status = yoke_queue_copy(tax->queue, y, x, TAX_SIZE);
@@ -312,7 +322,7 @@ static void run_all(tax_t *tax, const tax_vendor_t *vendor, unsigned long count,
                     bool check)
 {
     for (tax_operation_t operation = TAX_EMPTY; operation < TAX_OPERATIONS; operation++) {
-        if (operation <= TAX_LAUNCH && tax->program == NULL)
+        if (operation <= TAX_PREPARED && tax->program == NULL)
             continue;
         run(tax, vendor->loop, operation, count, counter.raw, "raw");
         run(tax, yoke_loop, operation, count, counter.through, "yoke");
@@ -366,7 +376,7 @@ static void count_quiet(tax_t *tax)
         failures++;
     }
     for (tax_operation_t operation = TAX_EMPTY; operation < TAX_OPERATIONS; operation++) {
-        if (operation <= TAX_LAUNCH && tax->program == NULL)
+        if (operation <= TAX_PREPARED && tax->program == NULL)
             continue;
         /* The first few of each may make what the later ones use again. */
         int code = yoke_loop(tax, operation, 5) | (int)yoke_queue_sync(tax->queue);

@@ -13,8 +13,9 @@
 #include "yoke/kernel.h"
 
 typedef enum tax_operation {
-    TAX_EMPTY,  /* launch of a kernel that takes and does nothing */
-    TAX_LAUNCH, /* of one that takes a value and two buffers */
+    TAX_EMPTY,    /* launch of a kernel that takes and does nothing */
+    TAX_LAUNCH,   /* of one that takes a value and two buffers */
+    TAX_PREPARED, /* the same, prepared; raw: as before */
     TAX_COPY,
     TAX_WRITE,
     TAX_READ,
@@ -38,6 +39,7 @@ typedef struct tax {
     yoke_buffer_t *x, *y, *host_buffer;
     yoke_program_t *program; /* NULL: the device takes none */
     yoke_kernel_t *empty, *kernel;
+    yoke_prepared_launch_t *prepared;
     void *host; /* TAX_SIZE bytes */
     float factor;
     /* the same things as the vendor knows them */

@@ -89,6 +89,7 @@ static int cl_loop(tax_t *tax, tax_operation_t operation, unsigned long count)
                 vendor.launch(queue, vendor.empty, 3, NULL, global, local, 0, NULL, NULL);
             break;
         case TAX_LAUNCH:
+        case TAX_PREPARED:
             code = vendor.launch(queue, vendor.kernel, 3, NULL, global, local, 0, NULL,
                                  NULL);
             break;

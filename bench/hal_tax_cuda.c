@@ -68,6 +68,7 @@ static int driver_loop(tax_t *tax, tax_operation_t operation, unsigned long coun
                                  1, 0, tax->stream, NULL, NULL);
             break;
         case TAX_LAUNCH:
+        case TAX_PREPARED:
             code = vendor.launch(vendor.function, TAX_ITEMS / TAX_GROUP, 1, 1, TAX_GROUP,
                                  1, 1, 0, tax->stream, parameters, NULL);
             break;
@@ -128,6 +129,7 @@ static int merged_loop(tax_t *tax, tax_operation_t operation, unsigned long coun
                                  1, 0, tax->stream, NULL, NULL);
             break;
         case TAX_LAUNCH:
+        case TAX_PREPARED:
             code = vendor.launch(vendor.function, TAX_ITEMS / TAX_GROUP, 1, 1, TAX_GROUP,
                                  1, 1, 0, tax->stream, parameters, NULL);
             break;

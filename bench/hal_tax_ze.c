@@ -105,6 +105,7 @@ static ze_result_t enqueue(tax_t *tax, tax_operation_t operation)
     case TAX_EMPTY:
         return vendor.launch(list, vendor.empty, &groups, NULL, 0, NULL);
     case TAX_LAUNCH:
+    case TAX_PREPARED:
         return vendor.launch(list, vendor.kernel, &groups, NULL, 0, NULL);
     case TAX_COPY:
         return vendor.copy(list, tax->native_y, tax->native_x, TAX_SIZE, NULL, 0, NULL);

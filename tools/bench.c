@@ -81,7 +81,7 @@ typedef struct bench {
     json_t *entry; /* of the device that is timed, in `devices` later */
     yoke_table_t *table;
     yoke_text_t findings; /* lines under the table */
-    size_t failed, unopened;
+    size_t failed, unopened, rows;
 } bench_t;
 
 /* --- one device --------------------------------------------------------------------- */
@@ -124,6 +124,7 @@ static void on_result(void *context, const yoke_cts_result_t *result)
 
 static void add_row(bench_t *bench, const yoke_cts_summary_t *summary)
 {
+    bench->rows++;
     yoke_table_cell(bench->table, bench->device);
     yoke_table_cell(bench->table, summary->device);
     yoke_table_cellf(bench->table, "%zu", summary->count);
@@ -214,6 +215,7 @@ static void on_begin(void *context, yoke_bench_kind_t kind, uint64_t bytes)
 static void add_time_row(bench_t *bench, const yoke_bench_result_t *result)
 {
     char text[16] = "";
+    bench->rows++;
     yoke_table_cell(bench->table, bench->device);
     if (result->bytes > 0)
         show_bytes(result->bytes, text);
@@ -307,6 +309,8 @@ static yoke_status_t list_devices(yoke_strings_t *out_names)
 static yoke_status_t write_text(bench_t *bench)
 {
     yoke_text_t text = {0};
+    if (bench->rows == 0 && bench->unopened > 0) /* its error was told */
+        return YOKE_OK;
     yoke_table_print(bench->table, yoke_terminal_width(), 0, &text);
     yoke_text_add(&text, yoke_text_get(&bench->findings));
     yoke_status_t status = text.failed || bench->findings.failed

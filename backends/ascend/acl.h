@@ -108,6 +108,8 @@ typedef struct yoke_aclnn {
     int (*tensor_end)(const void *tensor);
     void *(*scalar)(void *value, int type);
     int (*scalar_end)(const void *scalar);
+    int (*executor_keep)(void *executor); /* optional, as the next */
+    int (*executor_end)(void *executor);
     int (*matmul_plan)(const void *a, const void *b, void *out, int8_t cube_math_type,
                        uint64_t *out_workspace, void **out_executor);
     int (*add_plan)(const void *a, const void *b, const void *alpha, void *out,

@@ -53,6 +53,9 @@ static void load(void)
         {"aclnnMaximum", NULL, &aclnn.binary[1], false},
         {"aclnnMinimumGetWorkspaceSize", NULL, &aclnn.binary_plan[2], false},
         {"aclnnMinimum", NULL, &aclnn.binary[2], false},
+        /* Of libnnopbase.so, which this one needs. */
+        {"aclSetAclOpExecutorRepeatable", NULL, &aclnn.executor_keep, true},
+        {"aclDestroyAclOpExecutor", NULL, &aclnn.executor_end, true},
     };
     aclnn_there = resolve("NNOPBASE", meta, meta_symbols,
                           sizeof meta_symbols / sizeof meta_symbols[0]) &&
@@ -134,13 +137,24 @@ static int workspace(yoke_impl_queue_t *queue, uint64_t size, const char **out_c
 
 typedef int (*run_t)(void *workspace, uint64_t size, void *executor, void *stream);
 
+/* The second half takes an executor with it. One that is not to run can be ended only
+ * after it was made one that stays. */
+static void end_executor(void *executor)
+{
+    if (aclnn.executor_keep != NULL && aclnn.executor_end != NULL &&
+        aclnn.executor_keep(executor) == 0)
+        aclnn.executor_end(executor);
+}
+
 /* The second half of an operator; *out_call is its name. */
 static int run(yoke_impl_queue_t *queue, run_t function, uint64_t size, void *executor,
                const char *name, const char **out_call)
 {
     int code = workspace(queue, size, out_call);
-    if (code != YOKE_ACL_SUCCESS)
+    if (code != YOKE_ACL_SUCCESS) {
+        end_executor(executor);
         return code;
+    }
     *out_call = name;
     return function(size > 0 ? queue->workspace : NULL, size, executor, queue->stream);
 }

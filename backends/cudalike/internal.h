@@ -72,6 +72,10 @@ struct yoke_impl_event {
     bool owned;
 };
 
+struct yoke_impl_kernel {
+    void *function;
+};
+
 /* --- currentness ---------------------------------------------------------------------
  *
  * The calling thread's note of what was current in a flavour when we last looked. It may

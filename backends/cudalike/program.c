@@ -15,10 +15,6 @@ struct yoke_impl_program {
     yoke_rtc_code_t code;
 };
 
-struct yoke_impl_kernel {
-    void *function;
-};
-
 /* CUjit_option of cuda.h: buffer for the errors of the assembler in the driver. */
 enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_SIZE = 6 };
 #define JIT_LOG_SIZE 8192
@@ -221,13 +217,13 @@ static inline void put(void **parameter, const yoke_argument_t *argument)
         *parameter = (void *)(uintptr_t)argument->value; /* only read */
         return;
     }
+    /* None, or that of a tensor without elements. */
+    const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
     void **address = parameter + YOKE_MAX_ARGUMENTS; /* one counter for both */
     *parameter = address;
-    *address =
-        argument->span.buffer == NULL
-            ? NULL
-            : (void *)(uintptr_t)(yoke_backend_buffer(argument->span.buffer)->address +
-                                  argument->span.offset);
+    *address = buffer == NULL
+                   ? NULL
+                   : (void *)(uintptr_t)(buffer->address + argument->span.offset);
 }
 
 /* Where the note says that something else is current, the vendor has refused, or there is

@@ -151,77 +151,118 @@ static yoke_status_t copy_peer(yoke_impl_queue_t *queue, const yoke_impl_buffer_
     return status;
 }
 
-static inline bool other_device(const yoke_impl_buffer_t *a, const yoke_impl_buffer_t *b)
+/* What is needed to make a copy once more. */
+typedef struct copy_call {
+    yoke_impl_queue_t *queue;
+    yoke_cudalike_address_t to, from;
+    size_t size;
+} copy_call_t;
+
+/* By the first of the calls that the runtime has: a driver API's, or the one that is told
+ * the kind. */
+static inline __attribute__((always_inline)) int copy_now(const copy_call_t *call,
+                                                          int kind)
 {
-    return __builtin_expect(a->device != b->device, 0) &&
-           a->device->current != b->device->current && a->kind == YOKE_MEMORY_DEVICE &&
-           b->kind == YOKE_MEMORY_DEVICE;
+    const yoke_cudalike_api_t *api = call->queue->api;
+    void *stream = call->queue->stream;
+    if (kind == KIND_IN && api->copy_in != NULL)
+        return api->copy_in(call->to, (const void *)call->from, call->size, stream);
+    if (kind == KIND_OUT && api->copy_out != NULL)
+        return api->copy_out((void *)call->to, call->from, call->size, stream);
+    if (api->copy_kind != NULL)
+        return api->copy_kind(call->to, call->from, call->size, kind, stream);
+    return api->copy(call->to, call->from, call->size, stream);
+}
+
+/* Which that is, for messages. */
+static uint16_t copy_slot(const yoke_cudalike_api_t *api, int kind)
+{
+    if (kind == KIND_IN && api->copy_in != NULL)
+        return YOKE_CUDALIKE_SLOT(copy_in);
+    if (kind == KIND_OUT && api->copy_out != NULL)
+        return YOKE_CUDALIKE_SLOT(copy_out);
+    return api->copy_kind != NULL ? YOKE_CUDALIKE_SLOT(copy_kind)
+                                  : YOKE_CUDALIKE_SLOT(copy);
+}
+
+/* As launch_carefully() of program.c: what is rare, out of line. */
+static __attribute__((noinline)) yoke_status_t
+copy_carefully(const copy_call_t *call, int kind, bool tried, int code)
+{
+    yoke_impl_device_t *device = call->queue->device;
+    yoke_cudalike_scope_t scope;
+    if (!tried || yoke_cudalike_suspect(code)) {
+        int entered = yoke_cudalike_enter(device, &scope);
+        if (entered != 0)
+            return yoke_cudalike_fail(device->runtime, scope.slot, entered);
+        if (!tried || scope.changed)
+            code = copy_now(call, kind);
+        yoke_cudalike_leave(&scope);
+    }
+    return code == 0
+               ? YOKE_OK
+               : yoke_cudalike_fail(device->runtime, copy_slot(device->api, kind), code);
+}
+
+static inline __attribute__((always_inline)) yoke_status_t
+copy_as(yoke_impl_queue_t *queue, yoke_cudalike_address_t to,
+        yoke_cudalike_address_t from, size_t size, int kind)
+{
+    const copy_call_t call = {queue, to, from, size};
+    if (__builtin_expect(yoke_cudalike_noted[queue->index] != queue->enough, 0))
+        return copy_carefully(&call, kind, false, 0);
+    int code = copy_now(&call, kind);
+    return __builtin_expect(code == 0, 1) ? (yoke_status_t)code
+                                          : copy_carefully(&call, kind, true, code);
+}
+
+/* Buffers of two devices: perhaps one physical device by two handles. */
+static __attribute__((noinline)) yoke_status_t copy_between(yoke_impl_queue_t *queue,
+                                                            yoke_impl_span_t dst,
+                                                            yoke_impl_span_t src,
+                                                            uint64_t size)
+{
+    yoke_cudalike_address_t to = dst.buffer->address + dst.offset;
+    yoke_cudalike_address_t from = src.buffer->address + src.offset;
+    if (dst.buffer->device->current != src.buffer->device->current &&
+        dst.buffer->kind == YOKE_MEMORY_DEVICE && src.buffer->kind == YOKE_MEMORY_DEVICE)
+        return copy_peer(queue, dst.buffer, to, src.buffer, from, size);
+    return copy_as(queue, to, from, size, KIND_BY_ADDRESS);
 }
 
 yoke_status_t yoke_cudalike_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                  yoke_impl_span_t src, uint64_t size)
 {
-    yoke_impl_device_t *device = queue->device;
-    const yoke_cudalike_api_t *api = device->api;
-    yoke_cudalike_address_t to = dst.buffer->address + dst.offset;
-    yoke_cudalike_address_t from = src.buffer->address + src.offset;
-    yoke_status_t status;
-    if (other_device(dst.buffer, src.buffer))
-        return copy_peer(queue, dst.buffer, to, src.buffer, from, size);
-    if (api->copy != NULL)
-        YOKE_CUDALIKE_CALL(device, queue->pinned, copy,
-                           api->copy(to, from, size, queue->stream), status);
-    else
-        YOKE_CUDALIKE_CALL(device, queue->pinned, copy_kind,
-                           api->copy_kind(to, from, size, KIND_BY_ADDRESS, queue->stream),
-                           status);
-    return status;
+    if (__builtin_expect(dst.buffer->device != src.buffer->device, 0))
+        return copy_between(queue, dst, src, size);
+    return copy_as(queue, dst.buffer->address + dst.offset,
+                   src.buffer->address + src.offset, size, KIND_BY_ADDRESS);
+}
+
+/* Pinned memory that a buffer stands for: which side it is on is the vendor's to see. */
+static __attribute__((noinline)) yoke_status_t
+copy_by_address(yoke_impl_queue_t *queue, yoke_cudalike_address_t to,
+                yoke_cudalike_address_t from, size_t size)
+{
+    return copy_as(queue, to, from, size, KIND_BY_ADDRESS);
 }
 
 yoke_status_t yoke_cudalike_write(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                   const void *src, uint64_t size)
 {
-    yoke_impl_device_t *device = queue->device;
-    const yoke_cudalike_api_t *api = device->api;
     yoke_cudalike_address_t to = dst.buffer->address + dst.offset;
-    bool host = dst.buffer->kind == YOKE_MEMORY_HOST;
-    yoke_status_t status;
-    if (api->copy_in != NULL && !host)
-        YOKE_CUDALIKE_CALL(device, queue->pinned, copy_in,
-                           api->copy_in(to, src, size, queue->stream), status);
-    else if (api->copy != NULL)
-        YOKE_CUDALIKE_CALL(
-            device, queue->pinned, copy,
-            api->copy(to, (yoke_cudalike_address_t)src, size, queue->stream), status);
-    else
-        YOKE_CUDALIKE_CALL(device, queue->pinned, copy_kind,
-                           api->copy_kind(to, (yoke_cudalike_address_t)src, size,
-                                          host ? KIND_BY_ADDRESS : KIND_IN,
-                                          queue->stream),
-                           status);
-    return status;
+    yoke_cudalike_address_t from = (yoke_cudalike_address_t)src;
+    if (__builtin_expect(dst.buffer->kind == YOKE_MEMORY_HOST, 0))
+        return copy_by_address(queue, to, from, size);
+    return copy_as(queue, to, from, size, KIND_IN);
 }
 
 yoke_status_t yoke_cudalike_read(yoke_impl_queue_t *queue, void *dst,
                                  yoke_impl_span_t src, uint64_t size)
 {
-    yoke_impl_device_t *device = queue->device;
-    const yoke_cudalike_api_t *api = device->api;
+    yoke_cudalike_address_t to = (yoke_cudalike_address_t)dst;
     yoke_cudalike_address_t from = src.buffer->address + src.offset;
-    bool host = src.buffer->kind == YOKE_MEMORY_HOST;
-    yoke_status_t status;
-    if (api->copy_out != NULL && !host)
-        YOKE_CUDALIKE_CALL(device, queue->pinned, copy_out,
-                           api->copy_out(dst, from, size, queue->stream), status);
-    else if (api->copy != NULL)
-        YOKE_CUDALIKE_CALL(
-            device, queue->pinned, copy,
-            api->copy((yoke_cudalike_address_t)dst, from, size, queue->stream), status);
-    else
-        YOKE_CUDALIKE_CALL(device, queue->pinned, copy_kind,
-                           api->copy_kind((yoke_cudalike_address_t)dst, from, size,
-                                          host ? KIND_BY_ADDRESS : KIND_OUT,
-                                          queue->stream),
-                           status);
-    return status;
+    if (__builtin_expect(src.buffer->kind == YOKE_MEMORY_HOST, 0))
+        return copy_by_address(queue, to, from, size);
+    return copy_as(queue, to, from, size, KIND_OUT);
 }

@@ -72,6 +72,19 @@ void yoke_cudalike_kernel_destroy(yoke_impl_kernel_t *kernel);
 yoke_status_t yoke_cudalike_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
                                    const yoke_launch_t *launch,
                                    const yoke_argument_t *arguments, size_t count);
+yoke_status_t yoke_cudalike_prepared_create(yoke_impl_kernel_t *kernel,
+                                            const yoke_launch_t *launch,
+                                            const yoke_argument_t *arguments,
+                                            size_t count,
+                                            yoke_impl_prepared_t **out_prepared);
+void yoke_cudalike_prepared_destroy(yoke_impl_prepared_t *prepared);
+yoke_status_t yoke_cudalike_prepared_argument(yoke_impl_prepared_t *prepared,
+                                              size_t index,
+                                              const yoke_argument_t *argument);
+yoke_status_t yoke_cudalike_prepared_geometry(yoke_impl_prepared_t *prepared,
+                                              const yoke_launch_t *launch);
+yoke_status_t yoke_cudalike_prepared_launch(yoke_impl_queue_t *queue,
+                                            yoke_impl_prepared_t *prepared);
 yoke_status_t yoke_cudalike_device_find(yoke_impl_runtime_t *runtime,
                                         const yoke_native_t *native,
                                         uint32_t *out_ordinal);
@@ -129,6 +142,11 @@ const char *yoke_cudalike_gemm_library(yoke_impl_device_t *device);
     .event_native = yoke_cudalike_event_native,                                          \
     .buffer_native = yoke_cudalike_buffer_native,                                        \
     .with_current = yoke_cudalike_with_current, .gemm = yoke_cudalike_gemm,              \
-    .gemm_library = yoke_cudalike_gemm_library
+    .gemm_library = yoke_cudalike_gemm_library,                                          \
+    .prepared_create = yoke_cudalike_prepared_create,                                    \
+    .prepared_destroy = yoke_cudalike_prepared_destroy,                                  \
+    .prepared_argument = yoke_cudalike_prepared_argument,                                \
+    .prepared_geometry = yoke_cudalike_prepared_geometry,                                \
+    .prepared_launch = yoke_cudalike_prepared_launch
 
 #endif

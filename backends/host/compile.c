@@ -60,20 +60,33 @@ char *yoke_host_compiler(void)
     return NULL;
 }
 
-/* Run a program in `folder`; its output goes to files there. Exit status 0? */
-static bool run(const char *folder, char *const *words, const char *output,
-                const char *log)
+/* How a program ended. */
+typedef struct ended {
+    int error;  /* it was not started: errno */
+    int status; /* of waitpid() */
+} ended_t;
+
+static bool is_good(ended_t ended)
+{
+    return ended.error == 0 && ended.status == 0;
+}
+
+/* Run a program in `folder`; its output goes to files there. */
+static ended_t run(const char *folder, char *const *words, const char *output,
+                   const char *log)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, child;
     pid_t pid;
-    int status = 1;
-    if (posix_spawn_file_actions_init(&files) != 0)
-        return false;
-    if (posix_spawnattr_init(&attributes) != 0) {
+    ended_t how = {0};
+    how.error = posix_spawn_file_actions_init(&files);
+    if (how.error != 0)
+        return how;
+    how.error = posix_spawnattr_init(&attributes);
+    if (how.error != 0) {
         posix_spawn_file_actions_destroy(&files);
-        return false;
+        return how;
     }
     /* A caller that ignores SIGCHLD must not make the compiler lose its own children. */
     sigemptyset(&none);
@@ -88,18 +101,20 @@ static bool run(const char *folder, char *const *words, const char *output,
                                               O_WRONLY | O_CREAT | O_TRUNC, 0600);
     wrong |= posix_spawn_file_actions_addopen(&files, 2, log,
                                               O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (wrong == 0 &&
-        posix_spawn(&pid, words[0], &files, &attributes, words, environ) == 0) {
+    how.error = wrong != 0
+                    ? ENOMEM
+                    : posix_spawn(&pid, words[0], &files, &attributes, words, environ);
+    if (how.error == 0) {
         pid_t ended;
-        while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        while ((ended = waitpid(pid, &how.status, 0)) < 0 && errno == EINTR)
             ;
         /* Somebody else reaped it (SIGCHLD ignored): what it made must tell. */
         if (ended < 0)
-            status = 0;
+            how.status = 0;
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
-    return status == 0;
+    return how;
 }
 
 /* --- files -------------------------------------------------------------------------- */
@@ -150,13 +165,41 @@ static bool read_in(const char *folder, const char *name, char **out_data,
     return done;
 }
 
-static void pass_log(const char *folder, yoke_log_text_t log, void *context)
+/* Did the compiler say anything? */
+static bool pass_log(const char *folder, yoke_log_text_t log, void *context)
 {
     char *text = NULL;
     size_t size = 0;
-    if (read_in(folder, "log", &text, &size) && size > 0 && log != NULL)
+    bool said = read_in(folder, "log", &text, &size) && size > 0;
+    if (said && log != NULL)
         log(context, text, size);
     free(text);
+    return said;
+}
+
+/* The source is at fault where the compiler ends by itself with words about it; else the
+ * compiler is. */
+static yoke_status_t judge(const char *compiler, ended_t ended, bool said)
+{
+    static const char advice[] = "set YOKE_HOST_CC to a C compiler that works";
+    int status = ended.status;
+    if (ended.error != 0)
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM,
+                                      "the C compiler %s cannot be run: %s; %s", compiler,
+                                      strerror(ended.error), advice);
+    if (WIFSIGNALED(status))
+        return yoke_backend_fail_text(
+            YOKE_ERR_SYSTEM, "the C compiler %s was ended by signal %d (%s)", compiler,
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (said)
+        return YOKE_ERR_BAD_INPUT;
+    if (status == 0)
+        return yoke_backend_fail_text(YOKE_ERR_SYSTEM,
+                                      "the C compiler %s made no file and no message; %s",
+                                      compiler, advice);
+    return yoke_backend_fail_text(
+        YOKE_ERR_SYSTEM, "the C compiler %s ended with exit code %d and no message; %s",
+        compiler, WEXITSTATUS(status), advice);
 }
 
 /* --- command line ------------------------------------------------------------------- */
@@ -189,15 +232,17 @@ static void add_options(command_t *command, const char *options)
         add(command, word);
 }
 
-static bool run_command(const char *folder, command_t *command, const char *output)
+static ended_t run_command(const char *folder, command_t *command, const char *output)
 {
+    ended_t ended = {.error = E2BIG};
     command->words[command->count] = NULL;
-    bool good = !command->overflow && run(folder, command->words, output, "log");
+    if (!command->overflow)
+        ended = run(folder, command->words, output, "log");
     free(command->options);
-    return good;
+    return ended;
 }
 
-static bool preprocess(const char *compiler, const char *folder, const char *options)
+static ended_t preprocess(const char *compiler, const char *folder, const char *options)
 {
     command_t command = {0};
     add(&command, compiler);
@@ -208,8 +253,8 @@ static bool preprocess(const char *compiler, const char *folder, const char *opt
     return run_command(folder, &command, "program.i");
 }
 
-static bool compile(const char *compiler, const char *folder, const char *options,
-                    bool dialect)
+static ended_t compile(const char *compiler, const char *folder, const char *options,
+                       bool dialect)
 {
     /* GCC 12.2 miscompiles loops over two arrays of unlike element sizes with induction-
      * variable optimisation (the top CMakeLists.txt); Clang has no such option and says
@@ -258,7 +303,8 @@ const char *yoke_host_compiler_version(yoke_impl_device_t *device)
     if (folder == NULL)
         goto out;
     char *words[] = {compiler, (char *)(uintptr_t) "--version", NULL};
-    if (run(folder, words, "output", "log") && read_in(folder, "output", &text, &size)) {
+    if (is_good(run(folder, words, "output", "log")) &&
+        read_in(folder, "output", &text, &size)) {
         snprintf(asked, sizeof asked, "%s", compiler);
         /* The number counts changes of the options and the epilogue here. */
         snprintf(version, sizeof version, "%.*s, 1", (int)strcspn(text, "\n"), text);
@@ -365,11 +411,9 @@ static yoke_status_t add_epilogue(const char *compiler, const char *folder,
     yoke_text_t text = {0};
     char *scanned = NULL;
     size_t size = 0;
-    if (!preprocess(compiler, folder, source->options) ||
-        !read_in(folder, "program.i", &scanned, &size)) {
-        pass_log(folder, log, log_context);
-        return YOKE_ERR_BAD_INPUT;
-    }
+    ended_t ended = preprocess(compiler, folder, source->options);
+    if (!is_good(ended) || !read_in(folder, "program.i", &scanned, &size))
+        return judge(compiler, ended, pass_log(folder, log, log_context));
     yoke_status_t status = yoke_signatures_read(scanned, size, &kernels);
     if (status == YOKE_ERR_BAD_INPUT && log != NULL)
         log(log_context, yoke_last_error(), strlen(yoke_last_error()));
@@ -392,6 +436,18 @@ static bool in_dialect(const yoke_impl_program_source_t *source)
     return source->size > size && memcmp(source->data, YOKE_DIALECT_MARK, size) == 0;
 }
 
+static yoke_status_t no_compiler(void)
+{
+    const char *chosen = getenv("YOKE_HOST_CC");
+    if (chosen != NULL && chosen[0] != '\0')
+        return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
+                                      "YOKE_HOST_CC: %s is no program that can be run",
+                                      chosen);
+    return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
+                                  "no C compiler (cc, gcc or clang) in $PATH: install "
+                                  "one or set YOKE_HOST_CC");
+}
+
 yoke_status_t yoke_host_compile(const yoke_impl_program_source_t *source,
                                 yoke_log_text_t log, void *log_context, char **out_data,
                                 size_t *out_size)
@@ -399,19 +455,17 @@ yoke_status_t yoke_host_compile(const yoke_impl_program_source_t *source,
     char *compiler = yoke_host_compiler(), *folder = NULL;
     yoke_status_t status;
     if (compiler == NULL)
-        return yoke_backend_fail_text(YOKE_ERR_UNSUPPORTED,
-                                      "no C compiler (cc, gcc or clang) in $PATH: "
-                                      "install one or set YOKE_HOST_CC");
+        return no_compiler();
     folder = yoke_host_scratch_make();
     status = folder == NULL ? YOKE_ERR_SYSTEM
                             : write_in(folder, "program.c", source->data, source->size);
     if (status == YOKE_OK && in_dialect(source))
         status = add_epilogue(compiler, folder, source, log, log_context);
     if (status == YOKE_OK) {
-        bool good = compile(compiler, folder, source->options, in_dialect(source)) &&
-                    read_in(folder, "program.so", out_data, out_size);
-        pass_log(folder, log, log_context);
-        status = good ? YOKE_OK : YOKE_ERR_BAD_INPUT;
+        ended_t ended = compile(compiler, folder, source->options, in_dialect(source));
+        bool good = is_good(ended) && read_in(folder, "program.so", out_data, out_size);
+        bool said = pass_log(folder, log, log_context);
+        status = good ? YOKE_OK : judge(compiler, ended, said);
     }
     if (folder != NULL)
         yoke_host_scratch_remove(folder);

@@ -173,7 +173,7 @@ yoke_status_t yoke_host_gemm(yoke_impl_queue_t *queue, const yoke_impl_gemm_t *g
 const char *yoke_host_gemm_library(yoke_impl_device_t *device);
 void yoke_host_gemm_run(const yoke_impl_gemm_t *gemm);
 
-/* --- programs: compile.c, program.c, launch.c, fibers.c ------------------------------
+/* --- programs: compile.c, program.c, launch.c, prepared.c, fibers.c ------------------
  *
  * A program is a shared object. One made from the portable dialect exports the table
  * below, whose layout the epilogue of compile.c repeats; in any other, a kernel NAME is
@@ -243,6 +243,26 @@ yoke_status_t yoke_host_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *ker
                                const yoke_launch_t *launch,
                                const yoke_argument_t *arguments, size_t count);
 void yoke_host_launch_run(yoke_impl_queue_t *queue, const yoke_host_launch_t *launch);
+/* The same, with the stacks that it needs made first. */
+yoke_status_t yoke_host_launch_now(yoke_impl_queue_t *queue,
+                                   const yoke_host_launch_t *launch);
+/* Can this kernel be launched so? */
+yoke_status_t yoke_host_launch_check(const yoke_impl_kernel_t *kernel,
+                                     const yoke_launch_t *launch,
+                                     const yoke_argument_t *arguments, size_t count);
+
+/* prepared.c */
+yoke_status_t yoke_host_prepared_create(yoke_impl_kernel_t *kernel,
+                                        const yoke_launch_t *launch,
+                                        const yoke_argument_t *arguments, size_t count,
+                                        yoke_impl_prepared_t **out_prepared);
+void yoke_host_prepared_destroy(yoke_impl_prepared_t *prepared);
+yoke_status_t yoke_host_prepared_argument(yoke_impl_prepared_t *prepared, size_t index,
+                                          const yoke_argument_t *argument);
+yoke_status_t yoke_host_prepared_geometry(yoke_impl_prepared_t *prepared,
+                                          const yoke_launch_t *launch);
+yoke_status_t yoke_host_prepared_launch(yoke_impl_queue_t *queue,
+                                        yoke_impl_prepared_t *prepared);
 
 /* All groups of a launch whose items wait for each other. false: no memory for stacks. */
 bool yoke_host_fibers_run(yoke_host_fibers_t **fibers, yoke_host_run_t run,

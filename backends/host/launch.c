@@ -30,34 +30,32 @@ void yoke_host_launch_run(yoke_impl_queue_t *queue, const yoke_host_launch_t *la
     kernel->entry.run(launch->arguments, &self);
 }
 
-/* Values, and addresses of spans, each aligned for any type. */
-static yoke_status_t pack(yoke_impl_queue_t *queue, const yoke_argument_t *arguments,
-                          size_t count, yoke_host_operation_t *operation)
+static size_t packed_size(const yoke_argument_t *argument)
 {
-    size_t used = 0;
+    size_t size = argument->kind == YOKE_ARGUMENT_VALUE ? argument->size : sizeof(void *);
+    return (size + 15) & ~(size_t)15;
+}
+
+/* Values, and addresses of spans, each aligned for any type. They fit: check(). */
+static void pack(yoke_impl_queue_t *queue, const yoke_argument_t *arguments, size_t count,
+                 yoke_host_operation_t *operation)
+{
+    unsigned char *to = operation->values;
     for (size_t i = 0; i < count; i++) {
         const yoke_argument_t *argument = &arguments[i];
         void *address = NULL;
-        const void *from = &address;
-        size_t size = sizeof address;
         yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
-        if (argument->kind == YOKE_ARGUMENT_VALUE) {
-            from = argument->value;
-            size = argument->size;
-        } else if (argument->kind == YOKE_ARGUMENT_LOCAL) {
+        if (argument->kind == YOKE_ARGUMENT_LOCAL)
             address = queue->local;
-        } else if (buffer != NULL) {
+        else if (argument->kind == YOKE_ARGUMENT_SPAN && buffer != NULL)
             address = buffer->address + argument->span.offset;
-        }
-        if (size > YOKE_HOST_VALUES - used)
-            return yoke_backend_fail_text(YOKE_ERR_OUT_OF_RANGE,
-                                          "the arguments of a launch pass %u bytes",
-                                          YOKE_HOST_VALUES);
-        memcpy(operation->values + used, from, size);
-        operation->as.launch.arguments[i] = operation->values + used;
-        used += (size + 15) & ~(size_t)15;
+        if (argument->kind == YOKE_ARGUMENT_VALUE)
+            memcpy(to, argument->value, argument->size);
+        else
+            memcpy(to, &address, sizeof address);
+        operation->as.launch.arguments[i] = to;
+        to += packed_size(argument);
     }
-    return YOKE_OK;
 }
 
 static yoke_status_t check_arguments(const yoke_host_entry_t *entry,
@@ -85,10 +83,12 @@ static yoke_status_t check_arguments(const yoke_host_entry_t *entry,
     return YOKE_OK;
 }
 
-static yoke_status_t check(const yoke_impl_kernel_t *kernel, const yoke_launch_t *launch,
-                           const yoke_argument_t *arguments, size_t count)
+yoke_status_t yoke_host_launch_check(const yoke_impl_kernel_t *kernel,
+                                     const yoke_launch_t *launch,
+                                     const yoke_argument_t *arguments, size_t count)
 {
     uint64_t items = 1;
+    size_t used = 0;
     for (int d = 0; d < 3 && items <= YOKE_HOST_MAX_GROUP; d++)
         items *= launch->local[d];
     if (items > YOKE_HOST_MAX_GROUP || items == 0)
@@ -99,54 +99,56 @@ static yoke_status_t check(const yoke_impl_kernel_t *kernel, const yoke_launch_t
         return yoke_backend_fail_text(YOKE_ERR_OUT_OF_RANGE,
                                       "a launch takes at most %d arguments",
                                       YOKE_MAX_ARGUMENTS);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        used += packed_size(&arguments[i]);
         if (arguments[i].kind == YOKE_ARGUMENT_LOCAL &&
             arguments[i].size > YOKE_HOST_LOCAL_MEMORY)
             return yoke_backend_fail_text(YOKE_ERR_OUT_OF_RANGE,
                                           "the host has %u bytes of local memory",
                                           YOKE_HOST_LOCAL_MEMORY);
+    }
+    if (used > YOKE_HOST_VALUES)
+        return yoke_backend_fail_text(YOKE_ERR_OUT_OF_RANGE,
+                                      "the arguments of a launch pass %u bytes",
+                                      YOKE_HOST_VALUES);
     return kernel->native != NULL ? YOKE_OK
                                   : check_arguments(&kernel->entry, arguments, count);
 }
 
-static yoke_status_t fill_in(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
-                             const yoke_launch_t *launch,
-                             const yoke_argument_t *arguments, size_t count,
-                             yoke_host_operation_t *operation)
+static void fill_in(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
+                    const yoke_launch_t *launch, const yoke_argument_t *arguments,
+                    size_t count, yoke_host_operation_t *operation)
 {
     operation->kind = YOKE_HOST_LAUNCH;
     operation->as.launch.kernel = kernel;
     operation->as.launch.shape = *launch;
     operation->as.launch.count = (uint32_t)count;
-    return pack(queue, arguments, count, operation);
+    pack(queue, arguments, count, operation);
+}
+
+yoke_status_t yoke_host_launch_now(yoke_impl_queue_t *queue,
+                                   const yoke_host_launch_t *launch)
+{
+    const uint32_t *local = launch->shape.local;
+    if (launch->kernel->native == NULL && launch->kernel->entry.barrier &&
+        !yoke_host_fibers_reserve(&queue->fibers, local[0] * local[1] * local[2]))
+        return yoke_backend_fail_text(YOKE_ERR_NO_MEMORY,
+                                      "no memory for the stacks of a group's items");
+    yoke_host_launch_run(queue, launch);
+    return YOKE_OK;
 }
 
 yoke_status_t yoke_host_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
                                const yoke_launch_t *launch,
                                const yoke_argument_t *arguments, size_t count)
 {
-    yoke_status_t status = check(kernel, launch, arguments, count);
+    yoke_status_t status = yoke_host_launch_check(kernel, launch, arguments, count);
     if (status != YOKE_OK)
         return status;
-    yoke_host_operation_t now, *operation = yoke_host_hold(queue, false);
-    status = fill_in(queue, kernel, launch, arguments, count,
-                     operation != NULL ? operation : &now);
-    if (operation != NULL) {
-        /* What could not be laid out is passed over: the place is taken. */
-        if (status != YOKE_OK)
-            operation->kind = YOKE_HOST_WAIT;
-        if (status != YOKE_OK)
-            operation->as.wait.timeline = NULL;
-        yoke_host_held(queue);
-        return status;
-    }
-    if (status != YOKE_OK)
-        return status;
-    if (kernel->native == NULL && kernel->entry.barrier &&
-        !yoke_host_fibers_reserve(&queue->fibers,
-                                  launch->local[0] * launch->local[1] * launch->local[2]))
-        return yoke_backend_fail_text(YOKE_ERR_NO_MEMORY,
-                                      "no memory for the stacks of a group's items");
-    yoke_host_launch_run(queue, &now.as.launch);
+    yoke_host_operation_t now, *held = yoke_host_hold(queue, false);
+    fill_in(queue, kernel, launch, arguments, count, held != NULL ? held : &now);
+    if (held == NULL)
+        return yoke_host_launch_now(queue, &now.as.launch);
+    yoke_host_held(queue);
     return YOKE_OK;
 }

@@ -271,4 +271,9 @@ const yoke_backend_ops_t yoke_host_ops = {
     .buffer_native = buffer_address,
     .gemm = yoke_host_gemm,
     .gemm_library = yoke_host_gemm_library,
+    .prepared_create = yoke_host_prepared_create,
+    .prepared_destroy = yoke_host_prepared_destroy,
+    .prepared_argument = yoke_host_prepared_argument,
+    .prepared_geometry = yoke_host_prepared_geometry,
+    .prepared_launch = yoke_host_prepared_launch,
 };

@@ -54,4 +54,9 @@ const yoke_backend_ops_t yoke_level_zero_ops = {
     .queue_native = yoke_ze_queue_native,
     .event_native = yoke_ze_event_native,
     .buffer_native = yoke_ze_buffer_address,
+    .prepared_create = yoke_ze_prepared_create,
+    .prepared_destroy = yoke_ze_prepared_destroy,
+    .prepared_argument = yoke_ze_prepared_argument,
+    .prepared_geometry = yoke_ze_prepared_geometry,
+    .prepared_launch = yoke_ze_prepared_launch,
 };

@@ -391,6 +391,8 @@ typedef struct yoke_ze_argument {
 
 struct yoke_impl_kernel {
     yoke_impl_device_t *device;
+    yoke_impl_program_t *program;
+    char *name;
     yoke_ze_kernel_t kernel;
     uint32_t argument_count;
     uint32_t group[3];
@@ -522,6 +524,25 @@ void yoke_ze_kernel_destroy(yoke_impl_kernel_t *kernel);
 yoke_status_t yoke_ze_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
                              const yoke_launch_t *launch,
                              const yoke_argument_t *arguments, size_t count);
+
+/* zeKernelSetArgumentValue of any kind. */
+yoke_status_t yoke_ze_set_argument(const yoke_impl_device_t *device,
+                                   yoke_ze_kernel_t kernel, uint32_t index,
+                                   const yoke_argument_t *argument);
+yoke_status_t yoke_ze_set_group(const yoke_impl_device_t *device, yoke_ze_kernel_t kernel,
+                                const uint32_t local[3]);
+/* live_prepared.c */
+yoke_status_t yoke_ze_prepared_create(yoke_impl_kernel_t *kernel,
+                                      const yoke_launch_t *launch,
+                                      const yoke_argument_t *arguments, size_t count,
+                                      yoke_impl_prepared_t **out_prepared);
+void yoke_ze_prepared_destroy(yoke_impl_prepared_t *prepared);
+yoke_status_t yoke_ze_prepared_argument(yoke_impl_prepared_t *prepared, size_t index,
+                                        const yoke_argument_t *argument);
+yoke_status_t yoke_ze_prepared_geometry(yoke_impl_prepared_t *prepared,
+                                        const yoke_launch_t *launch);
+yoke_status_t yoke_ze_prepared_launch(yoke_impl_queue_t *queue,
+                                      yoke_impl_prepared_t *prepared);
 
 /* spirv.c: OpenCL C to SPIR-V by clang and llvm-spirv, as processes. */
 /* "clang-14 + llvm-spirv-14", NULL when they are not there; caller frees. */

@@ -9,15 +9,32 @@
 
 #include <string.h>
 
-static yoke_status_t append(yoke_impl_queue_t *queue, void *dst, const void *src,
-                            uint64_t size)
+static inline __attribute__((always_inline)) yoke_status_t
+append_now(yoke_impl_queue_t *queue, void *dst, const void *src, uint64_t size)
+{
+    uint32_t code = queue->ze->copy(queue->list, dst, src, size, NULL, 0, NULL);
+    return __builtin_expect(code == YOKE_ZE_SUCCESS, 1)
+               ? YOKE_OK
+               : yoke_ze_fail("zeCommandListAppendMemoryCopy", code);
+}
+
+static __attribute__((noinline)) yoke_status_t
+append_behind(yoke_impl_queue_t *queue, void *dst, const void *src, uint64_t size)
 {
     yoke_status_t status = yoke_ze_begin(queue);
-    if (status != YOKE_OK)
-        return status;
-    uint32_t code = queue->ze->copy(queue->list, dst, src, size, NULL, 0, NULL);
-    return code == YOKE_ZE_SUCCESS ? YOKE_OK
-                                   : yoke_ze_fail("zeCommandListAppendMemoryCopy", code);
+    return status == YOKE_OK ? append_now(queue, dst, src, size) : status;
+}
+
+/* Lists in order need no barrier, and the call then no saved registers: tests/tax counts
+ * instructions. */
+static inline __attribute__((always_inline)) yoke_status_t
+append(yoke_impl_queue_t *queue, void *dst, const void *src, uint64_t size)
+{
+    if (!queue->in_order)
+        return append_behind(queue, dst, src, size);
+    queue->pending = true;
+    queue->dirty = true;
+    return append_now(queue, dst, src, size);
 }
 
 static yoke_status_t foreign(void)
@@ -34,19 +51,31 @@ static inline bool of_queue(const yoke_impl_queue_t *queue,
     return buffer->device->context == queue->device->context;
 }
 
-yoke_status_t yoke_ze_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
-                           yoke_impl_span_t src, uint64_t size)
+static __attribute__((noinline)) yoke_status_t copy_otherwise(yoke_impl_queue_t *queue,
+                                                              yoke_impl_span_t dst,
+                                                              yoke_impl_span_t src,
+                                                              uint64_t size)
 {
     unsigned char *to = dst.buffer->pointer + dst.offset;
     const unsigned char *from = src.buffer->pointer + src.offset;
     if (of_queue(queue, dst.buffer) && of_queue(queue, src.buffer))
-        return append(queue, to, from, size);
+        return append_behind(queue, to, from, size);
     /* Pinned memory of another context is ordinary memory here. */
     if (of_queue(queue, dst.buffer) && src.buffer->host)
         return yoke_ze_write(queue, dst, from, size);
     if (of_queue(queue, src.buffer) && dst.buffer->host)
         return yoke_ze_read(queue, to, src, size);
     return foreign();
+}
+
+yoke_status_t yoke_ze_copy(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
+                           yoke_impl_span_t src, uint64_t size)
+{
+    const yoke_impl_device_t *device = queue->device;
+    if (__builtin_expect(dst.buffer->device == device && src.buffer->device == device, 1))
+        return append(queue, dst.buffer->pointer + dst.offset,
+                      src.buffer->pointer + src.offset, size);
+    return copy_otherwise(queue, dst, src, size);
 }
 
 /* --- staging ------------------------------------------------------------------------ */

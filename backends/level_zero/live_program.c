@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 #define SPIRV_MAGIC 0x07230203u /* SPIR-V specification, 3.1 Magic Number */
 
@@ -170,8 +171,15 @@ yoke_status_t yoke_ze_kernel_create(yoke_impl_program_t *program, const char *na
     if (kernel == NULL)
         return yoke_fail_memory();
     kernel->device = program->device;
+    kernel->program = program;
+    kernel->name = yoke_strdup(name);
+    if (kernel->name == NULL) {
+        free(kernel);
+        return yoke_fail_memory();
+    }
     uint32_t code = ze->kernel_create(program->module, &desc, &kernel->kernel);
     if (code != YOKE_ZE_SUCCESS) {
+        free(kernel->name);
         free(kernel);
         return code == (uint32_t)YOKE_ZE_ERROR_INVALID_KERNEL_NAME
                    ? yoke_backend_fail(&yoke_level_zero_ops, YOKE_ERR_NOT_FOUND,
@@ -198,20 +206,43 @@ yoke_status_t yoke_ze_kernel_create(yoke_impl_program_t *program, const char *na
 void yoke_ze_kernel_destroy(yoke_impl_kernel_t *kernel)
 {
     kernel->device->ze->kernel_destroy(kernel->kernel);
+    free(kernel->name);
     free(kernel);
+}
+
+yoke_status_t yoke_ze_set_argument(const yoke_impl_device_t *device,
+                                   yoke_ze_kernel_t kernel, uint32_t index,
+                                   const yoke_argument_t *argument)
+{
+    const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
+    const void *pointer = NULL, *value = &pointer;
+    size_t size = sizeof pointer;
+    if (argument->kind != YOKE_ARGUMENT_SPAN) {
+        value = argument->kind == YOKE_ARGUMENT_LOCAL ? NULL : argument->value;
+        size = argument->size;
+    } else if (buffer != NULL) {
+        if (buffer->device->context != device->context)
+            return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
+                                          "level_zero: argument %u is a buffer of "
+                                          "another context than the kernel",
+                                          index);
+        pointer = buffer->pointer + argument->span.offset;
+    }
+    uint32_t code = device->ze->kernel_argument(kernel, index, size, value);
+    return code == YOKE_ZE_SUCCESS ? YOKE_OK
+                                   : yoke_ze_fail("zeKernelSetArgumentValue", code);
+}
+
+yoke_status_t yoke_ze_set_group(const yoke_impl_device_t *device, yoke_ze_kernel_t kernel,
+                                const uint32_t local[3])
+{
+    uint32_t code = device->ze->kernel_group(kernel, local[0], local[1], local[2]);
+    return code == YOKE_ZE_SUCCESS ? YOKE_OK : yoke_ze_fail("zeKernelSetGroupSize", code);
 }
 
 /* A kernel keeps its arguments: they are set again only when they differ. A new buffer
  * may get the address of one that has ended, and a driver remembers whose memory an
  * argument was; so buffers are told apart by their numbers. */
-static yoke_status_t set_bytes(yoke_impl_kernel_t *kernel, uint32_t index, size_t size,
-                               const void *value)
-{
-    uint32_t code =
-        kernel->device->ze->kernel_argument(kernel->kernel, index, size, value);
-    return code == YOKE_ZE_SUCCESS ? YOKE_OK
-                                   : yoke_ze_fail("zeKernelSetArgumentValue", code);
-}
 
 /* Without a call, for which a launch would have to save registers. */
 static inline bool same_value(const unsigned char *a, const unsigned char *b,
@@ -256,37 +287,24 @@ static void keep(yoke_ze_argument_t *last, uint32_t kind, uint32_t size,
         memcpy(last->value, value, size);
 }
 
-static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
-                              const yoke_argument_t *argument)
-{
-    yoke_ze_argument_t *last = &kernel->arguments[index];
-    const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
-    const uint64_t key[2] = {buffer != NULL ? buffer->id : 0, argument->span.offset};
-    if (buffer != NULL && buffer->device->context != kernel->device->context)
-        return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
-                                      "level_zero: argument %u is a buffer of another "
-                                      "context than the kernel",
-                                      index);
-    const void *pointer = buffer != NULL ? buffer->pointer + argument->span.offset : NULL;
-    last->size = 0;
-    yoke_status_t status = set_bytes(kernel, index, sizeof pointer, &pointer);
-    if (status == YOKE_OK)
-        keep(last, YOKE_ARGUMENT_SPAN, sizeof key, key);
-    return status;
-}
-
 static yoke_status_t set_argument(yoke_impl_kernel_t *kernel, uint32_t index,
                                   const yoke_argument_t *argument)
 {
     yoke_ze_argument_t *last = &kernel->arguments[index];
-    if (argument->kind == YOKE_ARGUMENT_SPAN)
-        return set_span(kernel, index, argument);
-    const void *value = argument->kind == YOKE_ARGUMENT_LOCAL ? NULL : argument->value;
+    const yoke_impl_buffer_t *buffer = yoke_backend_buffer(argument->span.buffer);
     last->size = 0;
-    yoke_status_t status = set_bytes(kernel, index, argument->size, value);
-    if (status == YOKE_OK)
-        keep(last, argument->kind, argument->size, value);
-    return status;
+    yoke_status_t status =
+        yoke_ze_set_argument(kernel->device, kernel->kernel, index, argument);
+    if (status != YOKE_OK)
+        return status;
+    if (argument->kind == YOKE_ARGUMENT_SPAN) {
+        const uint64_t key[2] = {buffer != NULL ? buffer->id : 0, argument->span.offset};
+        keep(last, argument->kind, sizeof key, key);
+    } else {
+        keep(last, argument->kind, argument->size,
+             argument->kind == YOKE_ARGUMENT_LOCAL ? NULL : argument->value);
+    }
+    return YOKE_OK;
 }
 
 static inline bool same_group(const uint32_t a[3], const uint32_t b[3])
@@ -297,12 +315,10 @@ static inline bool same_group(const uint32_t a[3], const uint32_t b[3])
 static yoke_status_t set_group(yoke_impl_kernel_t *kernel, const uint32_t local[3])
 {
     memset(kernel->group, 0, sizeof kernel->group);
-    uint32_t code =
-        kernel->device->ze->kernel_group(kernel->kernel, local[0], local[1], local[2]);
-    if (code != YOKE_ZE_SUCCESS)
-        return yoke_ze_fail("zeKernelSetGroupSize", code);
-    memcpy(kernel->group, local, sizeof kernel->group);
-    return YOKE_OK;
+    yoke_status_t status = yoke_ze_set_group(kernel->device, kernel->kernel, local);
+    if (status == YOKE_OK)
+        memcpy(kernel->group, local, sizeof kernel->group);
+    return status;
 }
 
 static inline bool all_kept(const yoke_impl_kernel_t *kernel, const yoke_launch_t *launch,

@@ -54,4 +54,9 @@ const yoke_backend_ops_t yoke_opencl_ops = {
     .queue_native = yoke_ocl_queue_native,
     .event_native = yoke_ocl_event_native,
     .buffer_native = yoke_ocl_buffer_native,
+    .prepared_create = yoke_ocl_prepared_create,
+    .prepared_destroy = yoke_ocl_prepared_destroy,
+    .prepared_argument = yoke_ocl_prepared_argument,
+    .prepared_geometry = yoke_ocl_prepared_geometry,
+    .prepared_launch = yoke_ocl_prepared_launch,
 };

@@ -280,6 +280,8 @@ typedef struct yoke_ocl_argument {
 
 struct yoke_impl_kernel {
     yoke_impl_device_t *device;
+    yoke_impl_program_t *program;
+    char *name;
     yoke_cl_kernel_t kernel;
     uint32_t argument_count;
     /* The last launch; groups[0] 0: none, or one that is not to be repeated as it is. */
@@ -411,5 +413,25 @@ void yoke_ocl_kernel_destroy(yoke_impl_kernel_t *kernel);
 yoke_status_t yoke_ocl_launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel,
                               const yoke_launch_t *launch,
                               const yoke_argument_t *arguments, size_t count);
+/* Set one argument of a cl_kernel. *out_loose: a sub-buffer to be released once no launch
+ * needs it; NULL: none. */
+yoke_status_t yoke_ocl_set_span(const yoke_impl_device_t *device, yoke_cl_kernel_t kernel,
+                                uint32_t index, yoke_impl_buffer_t *buffer,
+                                uint64_t offset, yoke_cl_memory_t *out_loose);
+yoke_status_t yoke_ocl_set_value(const yoke_impl_device_t *device,
+                                 yoke_cl_kernel_t kernel, uint32_t index,
+                                 const yoke_argument_t *argument);
+/* live_prepared.c */
+yoke_status_t yoke_ocl_prepared_create(yoke_impl_kernel_t *kernel,
+                                       const yoke_launch_t *launch,
+                                       const yoke_argument_t *arguments, size_t count,
+                                       yoke_impl_prepared_t **out_prepared);
+void yoke_ocl_prepared_destroy(yoke_impl_prepared_t *prepared);
+yoke_status_t yoke_ocl_prepared_argument(yoke_impl_prepared_t *prepared, size_t index,
+                                         const yoke_argument_t *argument);
+yoke_status_t yoke_ocl_prepared_geometry(yoke_impl_prepared_t *prepared,
+                                         const yoke_launch_t *launch);
+yoke_status_t yoke_ocl_prepared_launch(yoke_impl_queue_t *queue,
+                                       yoke_impl_prepared_t *prepared);
 
 #endif

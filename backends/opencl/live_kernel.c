@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 yoke_status_t yoke_ocl_kernel_create(yoke_impl_program_t *program, const char *name,
                                      yoke_impl_kernel_t **out_kernel)
@@ -20,8 +21,15 @@ yoke_status_t yoke_ocl_kernel_create(yoke_impl_program_t *program, const char *n
     if (kernel == NULL)
         return yoke_fail_memory();
     kernel->device = program->device;
+    kernel->program = program;
+    kernel->name = yoke_strdup(name);
+    if (kernel->name == NULL) {
+        free(kernel);
+        return yoke_fail_memory();
+    }
     kernel->kernel = cl->work.create_kernel(program->program, name, &code);
     if (kernel->kernel == NULL) {
+        free(kernel->name);
         free(kernel);
         return code == YOKE_CL_INVALID_KERNEL_NAME
                    ? yoke_backend_fail(&yoke_opencl_ops, YOKE_ERR_NOT_FOUND,
@@ -49,65 +57,84 @@ yoke_status_t yoke_ocl_kernel_create(yoke_impl_program_t *program, const char *n
 void yoke_ocl_kernel_destroy(yoke_impl_kernel_t *kernel)
 {
     kernel->device->cl->release_kernel(kernel->kernel);
+    free(kernel->name);
     free(kernel);
 }
 
 /* --- arguments ---------------------------------------------------------------------- */
 
-static yoke_status_t set_address(yoke_impl_kernel_t *kernel, uint32_t index,
+static yoke_status_t set_address(const yoke_impl_device_t *device,
+                                 yoke_cl_kernel_t kernel, uint32_t index,
                                  const yoke_impl_buffer_t *buffer, uint64_t offset)
 {
     const void *address = buffer->pointer + offset;
     int32_t code;
     if (buffer->usm) {
-        code = kernel->device->slot->usm_calls.argument(kernel->kernel, index, address);
+        code = device->slot->usm_calls.argument(kernel, index, address);
         return code == YOKE_CL_SUCCESS
                    ? YOKE_OK
                    : yoke_ocl_fail("clSetKernelArgMemPointerINTEL", code);
     }
-    code = kernel->device->cl->svm_argument(kernel->kernel, index, address);
+    code = device->cl->svm_argument(kernel, index, address);
     return code == YOKE_CL_SUCCESS ? YOKE_OK
                                    : yoke_ocl_fail("clSetKernelArgSVMPointer", code);
 }
 
-static yoke_status_t set_memory(yoke_impl_kernel_t *kernel, uint32_t index,
-                                yoke_cl_memory_t memory)
+static yoke_status_t set_memory(const yoke_impl_device_t *device, yoke_cl_kernel_t kernel,
+                                uint32_t index, yoke_cl_memory_t memory)
 {
-    int32_t code = kernel->device->cl->work.set_argument(kernel->kernel, index,
-                                                         sizeof memory, &memory);
+    int32_t code = device->cl->work.set_argument(kernel, index, sizeof memory, &memory);
     return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_ocl_fail("clSetKernelArg", code);
+}
+
+yoke_status_t yoke_ocl_set_span(const yoke_impl_device_t *device, yoke_cl_kernel_t kernel,
+                                uint32_t index, yoke_impl_buffer_t *buffer,
+                                uint64_t offset, yoke_cl_memory_t *out_loose)
+{
+    yoke_cl_memory_t memory = NULL;
+    bool loose = false;
+    *out_loose = NULL;
+    if (buffer == NULL)
+        return set_memory(device, kernel, index, NULL);
+    if (buffer->context != device->context)
+        return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
+                                      "opencl: argument %u is a buffer of another "
+                                      "context than the kernel",
+                                      index);
+    if (buffer->memory == NULL)
+        return set_address(device, kernel, index, buffer, offset);
+    if (offset == 0)
+        return set_memory(device, kernel, index, buffer->memory);
+    yoke_status_t status = yoke_ocl_buffer_part(buffer, offset, &memory, &loose);
+    if (status == YOKE_OK)
+        status = set_memory(device, kernel, index, memory);
+    if (loose && status == YOKE_OK)
+        *out_loose = memory;
+    else if (loose)
+        device->cl->release_memory(memory);
+    return status;
 }
 
 static yoke_status_t set_span(yoke_impl_kernel_t *kernel, uint32_t index,
                               yoke_impl_buffer_t *buffer, uint64_t offset,
                               yoke_cl_memory_t *out_loose)
 {
-    yoke_ocl_argument_t *last = &kernel->arguments[index];
-    yoke_status_t status;
-    bool loose = false;
-    if (buffer == NULL)
-        return set_memory(kernel, index, NULL);
-    if (buffer->context != kernel->device->context)
-        return yoke_backend_fail_text(YOKE_ERR_UNREACHABLE,
-                                      "opencl: argument %u is a buffer of another "
-                                      "context than the kernel",
-                                      index);
-    if (buffer->memory == NULL) {
-        status = set_address(kernel, index, buffer, offset);
-    } else if (offset == 0) {
-        status = set_memory(kernel, index, buffer->memory);
-    } else {
-        yoke_cl_memory_t memory = NULL;
-        status = yoke_ocl_buffer_part(buffer, offset, &memory, &loose);
-        if (status == YOKE_OK)
-            status = set_memory(kernel, index, memory);
-        if (loose)
-            *out_loose = memory;
-    }
-    if (status == YOKE_OK && !loose)
-        *last = (yoke_ocl_argument_t){
+    yoke_status_t status = yoke_ocl_set_span(kernel->device, kernel->kernel, index,
+                                             buffer, offset, out_loose);
+    if (status == YOKE_OK && buffer != NULL && *out_loose == NULL)
+        kernel->arguments[index] = (yoke_ocl_argument_t){
             .kind = YOKE_ARGUMENT_SPAN, .id = buffer->id, .offset = offset};
     return status;
+}
+
+yoke_status_t yoke_ocl_set_value(const yoke_impl_device_t *device,
+                                 yoke_cl_kernel_t kernel, uint32_t index,
+                                 const yoke_argument_t *argument)
+{
+    int32_t code = device->cl->work.set_argument(
+        kernel, index, argument->size,
+        argument->kind == YOKE_ARGUMENT_LOCAL ? NULL : argument->value);
+    return code == YOKE_CL_SUCCESS ? YOKE_OK : yoke_ocl_fail("clSetKernelArg", code);
 }
 
 static yoke_status_t set_value(yoke_impl_kernel_t *kernel, uint32_t index,
@@ -115,10 +142,10 @@ static yoke_status_t set_value(yoke_impl_kernel_t *kernel, uint32_t index,
 {
     yoke_ocl_argument_t *last = &kernel->arguments[index];
     bool local = argument->kind == YOKE_ARGUMENT_LOCAL;
-    int32_t code = kernel->device->cl->work.set_argument(
-        kernel->kernel, index, argument->size, local ? NULL : argument->value);
-    if (code != YOKE_CL_SUCCESS)
-        return yoke_ocl_fail("clSetKernelArg", code);
+    yoke_status_t status =
+        yoke_ocl_set_value(kernel->device, kernel->kernel, index, argument);
+    if (status != YOKE_OK)
+        return status;
     last->kind = argument->kind;
     last->size = argument->size;
     last->id = local || argument->size <= sizeof last->value;

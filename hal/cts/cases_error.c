@@ -89,6 +89,15 @@ static void null_program(yoke_cts_t *t)
     USAGE(t, yoke_kernel_create(NULL, "x", &kernel));
     USAGE(t, yoke_kernel_launch(queue, NULL, &launch, NULL, 0));
     CHECK(t, kernel == NULL && program == NULL && data == NULL);
+    yoke_prepared_launch_t *prepared = NULL;
+    yoke_argument_t argument = yoke_argument_local(4);
+    USAGE(t, yoke_prepared_launch_create(NULL, &launch, NULL, 0, &prepared));
+    USAGE(t, yoke_prepared_launch_set_argument(NULL, 0, &argument));
+    USAGE(t, yoke_prepared_launch_set_geometry(NULL, &launch));
+    USAGE(t, yoke_queue_launch_prepared(queue, NULL));
+    USAGE(t, yoke_queue_launch_prepared(NULL, NULL));
+    yoke_prepared_launch_destroy(NULL);
+    CHECK(t, prepared == NULL);
 }
 
 static void null_outputs(yoke_cts_t *t)

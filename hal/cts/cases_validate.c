@@ -186,6 +186,78 @@ static void freed_event(yoke_cts_t *t)
     check_untouched(t, &guard);
 }
 
+static void freed_pool(yoke_cts_t *t)
+{
+    guard_t guard = make_guard(t);
+    yoke_pool_t *gone = NULL;
+    yoke_span_t span = yoke_span(guard.buffer, 0);
+    yoke_pool_stats_t stats = {.struct_size = sizeof stats};
+    OK(t, yoke_pool_create(guard.device, NULL, &gone));
+    OK(t, yoke_pool_allocate(gone, guard.queue, SIZE, &span));
+    yoke_pool_destroy(gone);
+    yoke_pool_destroy(gone);
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_allocate(gone, guard.queue, SIZE, &span));
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_free(gone, span));
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_record(gone, span, guard.queue));
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_trim(gone, 0, NULL));
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_stats(gone, &stats));
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_forget_queue(gone, guard.queue));
+    check_untouched(t, &guard);
+}
+
+static void freed_transfer(yoke_cts_t *t)
+{
+    guard_t guard = make_guard(t);
+    yoke_event_t *event = yoke_cts_event(t, guard.device, 0);
+    yoke_buffer_t *other = yoke_cts_buffer(t, guard.device, SIZE);
+    yoke_transfer_t *gone = NULL;
+    OK(t, yoke_event_record(event, guard.queue));
+    OK(t, yoke_transfer_create(guard.device, guard.device, NULL, &gone));
+    yoke_transfer_destroy(gone);
+    yoke_transfer_destroy(gone);
+    GIVES(t, YOKE_ERR_USAGE,
+          yoke_transfer_start(gone, guard.queue, yoke_span(guard.buffer, 0), guard.queue,
+                              yoke_span(other, 0), SIZE));
+    GIVES(t, YOKE_ERR_USAGE, yoke_transfer_poll(gone));
+    GIVES(t, YOKE_ERR_USAGE, yoke_transfer_wait(gone));
+    GIVES(t, YOKE_ERR_USAGE, yoke_transfer_wait_event(gone, guard.queue, event));
+    CHECK(t, yoke_transfer_method(gone)[0] == '\0');
+    check_untouched(t, &guard);
+}
+
+static void freed_operators(yoke_cts_t *t)
+{
+    guard_t guard = make_guard(t);
+    yoke_span_t span = yoke_span(guard.buffer, 0);
+    yoke_operators_t *gone = NULL;
+    OK(t, yoke_operators_create(guard.device, &gone));
+    yoke_operators_destroy(gone);
+    yoke_operators_destroy(gone);
+    GIVES(t, YOKE_ERR_USAGE, yoke_operators_prepare(gone, "fill", YOKE_ELEMENT_F32));
+    CHECK(t, strcmp(yoke_operators_path(gone, "fill", YOKE_ELEMENT_F32), "none") == 0);
+    GIVES(t, YOKE_ERR_USAGE,
+          yoke_op_fill(gone, guard.queue, YOKE_ELEMENT_F32, span, 1, 4));
+    GIVES(t, YOKE_ERR_USAGE,
+          yoke_op_scale(gone, guard.queue, YOKE_ELEMENT_F32, 2, 1, span, 4));
+    check_untouched(t, &guard);
+}
+
+/* A handle of one kind is none of another. */
+static void wrong_kind(yoke_cts_t *t)
+{
+    guard_t guard = make_guard(t);
+    yoke_pool_t *pool = (yoke_pool_t *)(void *)guard.buffer;
+    yoke_transfer_t *transfer = (yoke_transfer_t *)(void *)guard.queue;
+    yoke_operators_t *operators = (yoke_operators_t *)(void *)guard.buffer;
+    GIVES(t, YOKE_ERR_USAGE, yoke_pool_trim(pool, 0, NULL));
+    GIVES(t, YOKE_ERR_USAGE, yoke_transfer_poll(transfer));
+    GIVES(t, YOKE_ERR_USAGE, yoke_operators_prepare(operators, "fill", YOKE_ELEMENT_F32));
+    yoke_pool_destroy(pool);
+    yoke_transfer_destroy(transfer);
+    yoke_operators_destroy(operators);
+    check_untouched(t, &guard);
+}
+
 static void never_recorded(yoke_cts_t *t)
 {
     guard_t guard = make_guard(t);
@@ -353,6 +425,36 @@ static void launch_freed_buffer(yoke_cts_t *t)
     refuse_launch(t, l, YOKE_ERR_USAGE, 2);
 }
 
+/* Nothing is behind it that the kernel could touch. */
+static void launch_offset_at_end(yoke_cts_t *t)
+{
+    launcher_t *l = make_launcher(t);
+    if (SIZE % yoke_cts_info(t)->alignment != 0)
+        yoke_cts_unsupported(t, "the buffer's end is not aligned here");
+    l->arguments[0].span.offset = SIZE;
+    refuse_launch(t, l, YOKE_ERR_OUT_OF_RANGE, 2);
+}
+
+static void launch_signature(yoke_cts_t *t)
+{
+    launcher_t *l = make_launcher(t);
+    uint64_t wide = 5;
+    l->arguments[2] = l->arguments[1];
+    refuse_launch(t, l, YOKE_ERR_USAGE, 0);
+    refuse_launch(t, l, YOKE_ERR_USAGE, 1);
+    refuse_launch(t, l, YOKE_ERR_USAGE, 3);
+    l->arguments[1] = yoke_argument_value(&wide, sizeof wide);
+    refuse_launch(t, l, YOKE_ERR_USAGE, 2);
+    l->arguments[1] = l->arguments[0];
+    refuse_launch(t, l, YOKE_ERR_USAGE, 2);
+    l->arguments[1] = yoke_argument_local(4);
+    refuse_launch(t, l, YOKE_ERR_USAGE, 2);
+    l->arguments[1] = l->arguments[2];
+    OK(t, yoke_kernel_launch(l->guard.queue, l->kernel, &l->launch, l->arguments, 2));
+    memcpy(l->guard.content, &l->value, sizeof l->value);
+    check_untouched(t, &l->guard);
+}
+
 /* --- tracing ------------------------------------------------------------------------ */
 
 static void quiet(void *object)
@@ -444,11 +546,17 @@ static const yoke_cts_case_t cases[] = {
     {"validate/freed-buffer", 0, 0, freed_buffer, 0, 0},
     {"validate/freed-queue", 0, 0, freed_queue, 0, 0},
     {"validate/freed-event", 0, 0, freed_event, 0, 0},
+    {"validate/freed-pool", 0, 0, freed_pool, 0, 0},
+    {"validate/freed-transfer", 0, 0, freed_transfer, 0, 0},
+    {"validate/freed-operators", 0, YOKE_CTS_OPERATORS, freed_operators, 0, 0},
+    {"validate/wrong-kind", 0, 0, wrong_kind, 0, 0},
     {"validate/never-recorded", 0, 0, never_recorded, 0, 0},
     {"validate/elapsed-without-timing", YOKE_CAP_TIMING, 0, elapsed_without_timing, 0, 0},
     {"validate/foreign-buffer", 0, YOKE_CTS_HOST, foreign_buffer, 0, 0},
     {"validate/foreign-event", 0, YOKE_CTS_HOST, foreign_event, 0, 0},
     {"validate/launch-offset-past-end", YOKE_CAP_SOURCE, 0, launch_offset_past_end, 0, 0},
+    {"validate/launch-offset-at-end", YOKE_CAP_SOURCE, 0, launch_offset_at_end, 0, 0},
+    {"validate/launch-signature", YOKE_CAP_SOURCE, 0, launch_signature, 0, 0},
     {"validate/launch-offset-unaligned", YOKE_CAP_SOURCE, 0, launch_offset_unaligned, 0,
      0},
     {"validate/launch-group-too-large", YOKE_CAP_SOURCE, 0, launch_group_too_large, 0, 0},

@@ -90,6 +90,11 @@ static inline void *yoke_cts_left_value(void *value, const char *function,
 #define yoke_kernel_create(...) YOKE_CTS_STATUS(yoke_kernel_create, __VA_ARGS__)
 #define yoke_kernel_destroy(...) YOKE_CTS_NOTHING(yoke_kernel_destroy, __VA_ARGS__)
 #define yoke_kernel_launch(...) YOKE_CTS_STATUS(yoke_kernel_launch, __VA_ARGS__)
+#define yoke_prepared_launch_create(...) YOKE_CTS_STATUS(yoke_prepared_launch_create, __VA_ARGS__)
+#define yoke_prepared_launch_destroy(...) YOKE_CTS_NOTHING(yoke_prepared_launch_destroy, __VA_ARGS__)
+#define yoke_prepared_launch_set_argument(...) YOKE_CTS_STATUS(yoke_prepared_launch_set_argument, __VA_ARGS__)
+#define yoke_prepared_launch_set_geometry(...) YOKE_CTS_STATUS(yoke_prepared_launch_set_geometry, __VA_ARGS__)
+#define yoke_queue_launch_prepared(...) YOKE_CTS_STATUS(yoke_queue_launch_prepared, __VA_ARGS__)
 
 /* yoke/pool.h */
 #define yoke_pool_create(...) YOKE_CTS_STATUS(yoke_pool_create, __VA_ARGS__)

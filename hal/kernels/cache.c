@@ -83,6 +83,27 @@ static int open_folder(bool make)
     return folder;
 }
 
+/* In bytes; 0: nothing is kept. */
+static uint64_t limit(void)
+{
+    static _Atomic bool told;
+    const char *text = getenv("YOKE_CACHE_SIZE");
+    double value = 0;
+    if (text == NULL || text[0] == '\0')
+        return DEFAULT_LIMIT;
+    yoke_fail_quiet(true);
+    yoke_status_t status = yoke_parse_quantity(text, &value);
+    yoke_fail_quiet(false);
+    if (status != YOKE_OK) {
+        if (!atomic_exchange(&told, true))
+            yoke_warn("YOKE_CACHE_SIZE: '%s' is no size, as 256MiB is; the default of "
+                      "256 MiB holds",
+                      text);
+        return DEFAULT_LIMIT;
+    }
+    return value < 1e18 ? (uint64_t)value : UINT64_MAX;
+}
+
 /* --- names -------------------------------------------------------------------------- */
 
 /* Two hashes of 64 bits (FNV-1a with two bases). */
@@ -139,7 +160,7 @@ yoke_status_t yoke_cache_get(const yoke_cache_key_t *key, void **out_data,
     const void *data = NULL;
     void *bytes = NULL;
     yoke_status_t status = YOKE_ERR_NOT_FOUND;
-    int folder = open_folder(false);
+    int folder = limit() > 0 ? open_folder(false) : -1;
     if (folder < 0)
         return status;
     bytes = yoke_cache_key_bytes(key, &key_size);
@@ -256,15 +277,6 @@ static size_t list(int folder, found_t **out, uint64_t *out_total)
     return count;
 }
 
-static uint64_t limit(void)
-{
-    const char *text = getenv("YOKE_CACHE_SIZE");
-    double value;
-    if (text == NULL || text[0] == '\0' || yoke_parse_quantity(text, &value) != YOKE_OK)
-        return DEFAULT_LIMIT;
-    return value < 1e18 ? (uint64_t)value : UINT64_MAX;
-}
-
 static void trim(int folder)
 {
     found_t *items = NULL;
@@ -284,9 +296,15 @@ yoke_status_t yoke_cache_put(const yoke_cache_key_t *key, const void *data, size
     size_t key_size, entry_size;
     void *entry = NULL, *bytes = NULL;
     yoke_status_t status = YOKE_ERR_NOT_FOUND;
-    int folder = open_folder(true);
+    bool none = limit() == 0;
+    int folder = open_folder(!none);
     if (folder < 0)
         return status;
+    if (none) { /* what was kept before goes */
+        trim(folder);
+        close(folder);
+        return status;
+    }
     bytes = yoke_cache_key_bytes(key, &key_size);
     if (bytes != NULL)
         entry = yoke_cache_entry_make(bytes, key_size, data, size, &entry_size);

@@ -9,6 +9,7 @@
  * on the device, or as a call of the same text compiled into this library (host/).
  */
 
+#include "hal/live/object.h"
 #include "yoke/kernel.h"
 #include "yoke/operators.h"
 
@@ -89,6 +90,7 @@ typedef enum yoke_op_route {
 } yoke_op_route_t;
 
 struct yoke_operators {
+    yoke_object_t object;
     yoke_device_t *device;
     yoke_device_info_t info;
     uint32_t group;     /* items that share a row; 0: one item a row */

@@ -22,15 +22,34 @@ void yoke_call_refuse(yoke_call_t *call, yoke_status_t status, const char *forma
     call->status = yoke_fail(status, "yoke_op_%s: %s", call->name, text);
 }
 
+static bool is_plain(const yoke_object_t *object)
+{
+    return object != NULL && yoke_object_flags(object) == 0;
+}
+
+/* A lost device's queue refuses by itself. */
+static yoke_status_t check_handles(const yoke_operators_t *operators,
+                                   const yoke_queue_t *queue, const char *name)
+{
+    char call[64];
+    yoke_snprintf(call, sizeof call, "yoke_op_%s", name);
+    yoke_status_t status =
+        yoke_object_check_alive(YOKE_OBJECT(operators), YOKE_OBJECT_OPERATORS, call);
+    if (status == YOKE_OK)
+        status = yoke_object_check_alive(YOKE_OBJECT(queue), YOKE_OBJECT_QUEUE, call);
+    return status;
+}
+
 yoke_call_t yoke_call_begin(yoke_operators_t *operators, yoke_queue_t *queue,
                             const char *name, yoke_element_t element)
 {
     yoke_call_t call = {
         .operators = operators, .queue = queue, .name = name, .element = element};
-    if (operators == NULL || queue == NULL) {
-        yoke_call_refuse(&call, YOKE_ERR_USAGE, "%s is NULL",
-                         operators == NULL ? "operators" : "queue");
-        return call;
+    if (YOKE_UNLIKELY(!is_plain(YOKE_OBJECT(operators)) ||
+                      !is_plain(YOKE_OBJECT(queue)))) {
+        call.status = check_handles(operators, queue, name);
+        if (call.status != YOKE_OK)
+            return call;
     }
     if (yoke_queue_device(queue) != operators->device)
         yoke_call_refuse(&call, YOKE_ERR_USAGE,

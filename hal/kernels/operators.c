@@ -165,28 +165,29 @@ static uint32_t choose_group(const yoke_device_info_t *info)
 yoke_status_t yoke_operators_create(yoke_device_t *device,
                                     yoke_operators_t **out_operators)
 {
-    if (device == NULL || out_operators == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "yoke_operators_create: %s is NULL",
-                         device == NULL ? "device" : "out_operators");
-    yoke_operators_t *operators = calloc(1, sizeof *operators);
-    if (operators == NULL)
-        return yoke_fail_memory();
-    operators->info.struct_size = sizeof operators->info;
-    yoke_status_t status = yoke_device_info(device, &operators->info);
-    if (status != YOKE_OK) {
-        free(operators);
+    static const char call[] = "yoke_operators_create";
+    yoke_status_t status =
+        yoke_object_check_handle(YOKE_OBJECT(device), YOKE_OBJECT_DEVICE, call);
+    if (status == YOKE_OK && out_operators == NULL)
+        status = yoke_fail(YOKE_ERR_USAGE, "%s: out_operators is NULL", call);
+    if (status != YOKE_OK)
         return status;
-    }
-    yoke_device_retain(device);
+    yoke_operators_t *operators =
+        yoke_object_new(sizeof *operators, YOKE_OBJECT_OPERATORS, device);
+    if (operators == NULL)
+        return YOKE_ERR_NO_MEMORY;
+    operators->info = device->info;
     operators->device = device;
     operators->group = choose_group(&operators->info);
+    yoke_object_attach(&operators->object);
     *out_operators = operators;
     return YOKE_OK;
 }
 
 void yoke_operators_destroy(yoke_operators_t *operators)
 {
-    if (operators == NULL)
+    if (!yoke_object_endable(YOKE_OBJECT(operators), YOKE_OBJECT_OPERATORS,
+                             "yoke_operators_destroy"))
         return;
     for (size_t k = 0; k < YOKE_OP_KERNEL_COUNT; k++)
         for (size_t e = 0; e < YOKE_ELEMENT_COUNT; e++)
@@ -194,9 +195,8 @@ void yoke_operators_destroy(yoke_operators_t *operators)
     for (size_t t = 0; t < YOKE_TEXT_COUNT; t++)
         for (size_t e = 0; e < YOKE_ELEMENT_COUNT; e++)
             yoke_program_destroy(operators->programs[t][e]);
-    yoke_device_release(operators->device);
     free(operators->bounce);
-    free(operators);
+    yoke_object_end(&operators->object);
 }
 
 void yoke_operators_share_rows(yoke_operators_t *operators, uint32_t group)
@@ -257,7 +257,9 @@ const char *yoke_operators_path(yoke_operators_t *operators, const char *name,
                                         [YOKE_ROUTE_KERNEL] = "kernel",
                                         [YOKE_ROUTE_VENDOR] = "vendor",
                                         [YOKE_ROUTE_HOST] = "host"};
-    if (operators == NULL || name == NULL)
+    if (name == NULL ||
+        yoke_object_check_handle(YOKE_OBJECT(operators), YOKE_OBJECT_OPERATORS,
+                                 "yoke_operators_path") != YOKE_OK)
         return "none";
     return words[yoke_operators_route(operators, name, element)];
 }
@@ -320,9 +322,13 @@ yoke_status_t yoke_operators_kernel(yoke_operators_t *operators, yoke_op_kernel_
 yoke_status_t yoke_operators_prepare(yoke_operators_t *operators, const char *name,
                                      yoke_element_t element)
 {
-    if (operators == NULL || name == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "yoke_operators_prepare: %s is NULL",
-                         operators == NULL ? "operators" : "name");
+    static const char call[] = "yoke_operators_prepare";
+    yoke_status_t alive =
+        yoke_object_check_handle(YOKE_OBJECT(operators), YOKE_OBJECT_OPERATORS, call);
+    if (alive == YOKE_OK && name == NULL)
+        alive = yoke_fail(YOKE_ERR_USAGE, "%s: name is NULL", call);
+    if (alive != YOKE_OK)
+        return alive;
     const struct operator_row *row = find(name);
     if (row == NULL)
         return yoke_fail(YOKE_ERR_USAGE,

@@ -107,8 +107,9 @@ yoke_status_t yoke_op_gemm(yoke_operators_t *operators, yoke_queue_t *queue,
         return call.status;
     if (gemm->output != gemm->element && gemm->output != YOKE_ELEMENT_F32)
         yoke_call_refuse(
-            &call, YOKE_ERR_UNSUPPORTED, "output of %s is %s or f32, not %s",
+            &call, YOKE_ERR_UNSUPPORTED, "output of %s is %s%s, not %s",
             yoke_element_name(gemm->element), yoke_element_name(gemm->element),
+            gemm->element == YOKE_ELEMENT_F32 ? "" : " or f32",
             yoke_element_name(gemm->output) == NULL ? "an element type that is none"
                                                     : yoke_element_name(gemm->output));
     if (call.status != YOKE_OK)

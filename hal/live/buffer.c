@@ -3,6 +3,7 @@
 #include "yoke/buffer.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -98,13 +99,21 @@ static yoke_status_t allocate(yoke_device_t *device, yoke_buffer_t *buffer)
 }
 
 /* The vendor's words say that memory is out; how much there is makes them useful. */
-static void tell_free(yoke_device_t *device, uint64_t size)
+static void tell_free(yoke_device_t *device, yoke_memory_kind_t kind, uint64_t size)
 {
     const yoke_backend_ops_t *ops = device->object.ops;
     uint64_t available = 0, total = 0;
     char want[32], have[32], all[32];
-    if ((device->info.capabilities & YOKE_CAP_FREE_MEMORY) != 0 &&
-        ops->memory_info(device->object.impl.device, &available, &total) == YOKE_OK)
+    if (kind == YOKE_MEMORY_HOST) {
+        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        yoke_backend_append(
+            "; %s of pinned memory asked for by %s, %s of %s free on the host",
+            yoke_show_bytes((double)size, want), device->label,
+            yoke_show_bytes((double)((uint64_t)sysconf(_SC_AVPHYS_PAGES) * page), have),
+            yoke_show_bytes((double)((uint64_t)sysconf(_SC_PHYS_PAGES) * page), all));
+    } else if ((device->info.capabilities & YOKE_CAP_FREE_MEMORY) != 0 &&
+               ops->memory_info(device->object.impl.device, &available, &total) ==
+                   YOKE_OK)
         yoke_backend_append("; %s asked for, %s of %s free on %s",
                             yoke_show_bytes((double)size, want),
                             yoke_show_bytes((double)available, have),
@@ -138,8 +147,9 @@ yoke_status_t yoke_buffer_create(yoke_device_t *device, yoke_memory_kind_t kind,
     } else {
         yoke_object_discard(&buffer->object);
     }
-    if (status == YOKE_ERR_DEVICE_MEMORY)
-        tell_free(device, size);
+    if (status == YOKE_ERR_DEVICE_MEMORY ||
+        (status == YOKE_ERR_NO_MEMORY && kind == YOKE_MEMORY_HOST))
+        tell_free(device, kind, size);
     yoke_trace_end(begin, device, call, status, "kind=%d, size=%llu", (int)kind,
                    (unsigned long long)size);
     return status;
@@ -152,6 +162,7 @@ void yoke_buffer_destroy(yoke_buffer_t *buffer)
         return;
     yoke_device_t *device = buffer->object.device;
     uint64_t begin = yoke_trace_begin(&buffer->object);
+    yoke_prepared_forget(buffer);
     if (buffer->object.impl.buffer != NULL) /* a tensor without elements has none */
         buffer->object.ops->buffer_destroy(buffer->object.impl.buffer);
     if (buffer->allocated != NULL) {

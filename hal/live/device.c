@@ -156,6 +156,8 @@ yoke_status_t yoke_device_open_ordinal(yoke_runtime_t *runtime, uint32_t ordinal
         status = runtime->ops.device_open(runtime->impl, ordinal, native,
                                           &device->object.impl.device);
     if (status != YOKE_OK) {
+        if (device->label[0] != '\0')
+            yoke_fail_at(device->label);
         free(device);
         return status;
     }

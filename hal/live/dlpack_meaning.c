@@ -55,6 +55,9 @@ bool yoke_dlpack_is_on(const yoke_device_t *device, const dl_tensor_t *tensor,
 {
     const device_types_t *row = types_of(device);
     int32_t type = tensor->device.device_type;
+    /* Memory of the host is of no numbered device; receivers set 0. */
+    if (type == DL_CPU && tensor->device.device_id != 0)
+        return false;
     if (type == row->pinned && type != 0)
         *out_kind = YOKE_MEMORY_HOST;
     else if (type == row->managed && type != 0)

@@ -110,6 +110,18 @@ yoke_status_t yoke_kernel_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
                                                         launch, arguments, count));
 }
 
+yoke_status_t yoke_queue_launch_prepared(yoke_queue_t *queue,
+                                         yoke_prepared_launch_t *prepared)
+{
+    if (YOKE_UNLIKELY(!is_plain(queue) || prepared == NULL ||
+                      yoke_object_flags(&prepared->object) != 0 ||
+                      prepared->object.device != queue->object.device))
+        return yoke_layers_launch_prepared(queue, prepared);
+    return yoke_device_answer(
+        queue->object.device,
+        prepared->enqueue(queue->object.impl.queue, prepared->object.impl.prepared));
+}
+
 /* --- waiting on the host -------------------------------------------------------------
  */
 

@@ -8,17 +8,23 @@
 #include "base/error.h"
 #include "hal/live/device.h"
 
-static bool is_set(const char *text)
+static bool is_set(const char *name, _Atomic bool *told)
 {
-    return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
+    const char *text = getenv(name);
+    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
+        return false;
+    if (strcmp(text, "1") != 0 && !atomic_exchange(told, true))
+        yoke_warn("%s: '%s' is neither 0 nor 1; taken as 1", name, text);
+    return true;
 }
 
 uint32_t yoke_layers_flags(uint32_t layers)
 {
+    static _Atomic bool told[2];
     uint32_t flags = layers & (YOKE_LAYER_VALIDATE | YOKE_LAYER_TRACE);
-    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set(getenv("YOKE_VALIDATE")))
+    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set("YOKE_VALIDATE", &told[0]))
         flags |= YOKE_LAYER_VALIDATE;
-    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set(getenv("YOKE_TRACE_CALLS")))
+    if ((layers & YOKE_LAYER_DEFAULT) != 0 && is_set("YOKE_TRACE_CALLS", &told[1]))
         flags |= YOKE_LAYER_TRACE;
     return flags;
 }
@@ -252,7 +258,10 @@ yoke_status_t yoke_layers_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
         !yoke_device_same(queue->object.device, kernel->object.device))
         status = wrong_device(queue, &kernel->object, call, "kernel");
     if (status == YOKE_OK && validates(&queue->object))
-        status = yoke_validate_launch(queue->object.device, launch, arguments, count);
+        status =
+            yoke_validate_launch(queue->object.device, launch, arguments, count, call);
+    if (status == YOKE_OK && validates(&queue->object))
+        status = yoke_validate_arguments(kernel, arguments, count, call);
     if (status != YOKE_OK)
         return status;
     uint64_t begin = yoke_trace_begin(&queue->object);
@@ -265,5 +274,34 @@ yoke_status_t yoke_layers_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
                    (void *)queue, kernel->name, launch->groups[0], launch->groups[1],
                    launch->groups[2], launch->local[0], launch->local[1],
                    launch->local[2], count);
+    return status;
+}
+
+/* Which of its buffers are gone is told by prepared.c, under its lock. */
+yoke_status_t yoke_layers_launch_prepared(yoke_queue_t *queue,
+                                          yoke_prepared_launch_t *prepared)
+{
+    static const char call[] = "yoke_queue_launch_prepared";
+    yoke_status_t status = yoke_object_check(YOKE_OBJECT(queue), YOKE_OBJECT_QUEUE, call);
+    if (status == YOKE_OK)
+        status = yoke_object_check(YOKE_OBJECT(prepared), YOKE_OBJECT_PREPARED, call);
+    if (status == YOKE_OK &&
+        !yoke_device_same(queue->object.device, prepared->object.device))
+        status = wrong_device(queue, &prepared->object, call, "prepared launch");
+    if (status == YOKE_OK &&
+        (yoke_object_flags(&prepared->object) & YOKE_FLAG_STALE) != 0)
+        status = yoke_prepared_stale(prepared, call);
+    if (status != YOKE_OK)
+        return status;
+    const yoke_launch_t *launch = &prepared->launch;
+    uint64_t begin = yoke_trace_begin(&queue->object);
+    status = yoke_device_answer(
+        queue->object.device,
+        prepared->enqueue(queue->object.impl.queue, prepared->object.impl.prepared));
+    yoke_trace_end(begin, queue->object.device, call, status,
+                   "queue=%p, kernel=%s, groups=%ux%ux%u, local=%ux%ux%u, arguments=%zu",
+                   (void *)queue, prepared->kernel->name, launch->groups[0],
+                   launch->groups[1], launch->groups[2], launch->local[0],
+                   launch->local[1], launch->local[2], prepared->count);
     return status;
 }

@@ -33,6 +33,8 @@ yoke_status_t yoke_layers_wait(yoke_queue_t *queue, yoke_event_t *event);
 yoke_status_t yoke_layers_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
                                  const yoke_launch_t *launch,
                                  const yoke_argument_t *arguments, size_t count);
+yoke_status_t yoke_layers_launch_prepared(yoke_queue_t *queue,
+                                          yoke_prepared_launch_t *prepared);
 
 /* --- validate.c: YOKE_OK, or a message that begins with `call` -----------------------
  */
@@ -45,7 +47,23 @@ yoke_status_t yoke_validate_pattern(yoke_span_t dst, const void *pattern,
                                     size_t pattern_size, uint64_t size);
 yoke_status_t yoke_validate_launch(const yoke_device_t *device,
                                    const yoke_launch_t *launch,
-                                   const yoke_argument_t *arguments, size_t count);
+                                   const yoke_argument_t *arguments, size_t count,
+                                   const char *call);
+yoke_status_t yoke_validate_geometry(const yoke_device_t *device,
+                                     const yoke_launch_t *launch, const char *call);
+/** `last`: local memory may stand here. */
+yoke_status_t yoke_validate_argument(const yoke_device_t *device, size_t index,
+                                     const yoke_argument_t *argument, bool last,
+                                     const char *call);
+/* validate_kernel.c: parameters of kernels, where the program's text tells them. */
+struct yoke_signatures *yoke_validate_signatures(const char *text, size_t size);
+void yoke_validate_signatures_free(struct yoke_signatures *signatures);
+/** NULL: not known. */
+const struct yoke_signature *
+yoke_validate_signature(const struct yoke_signatures *signatures, const char *name);
+yoke_status_t yoke_validate_arguments(const yoke_kernel_t *kernel,
+                                      const yoke_argument_t *arguments, size_t count,
+                                      const char *call);
 /** With validation on: was it ever recorded? */
 yoke_status_t yoke_validate_recorded(const yoke_event_t *event, const char *call);
 

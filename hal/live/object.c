@@ -54,6 +54,14 @@ static const char *kind_name(uint32_t kind)
         return "program";
     case YOKE_OBJECT_KERNEL:
         return "kernel";
+    case YOKE_OBJECT_PREPARED:
+        return "prepared launch";
+    case YOKE_OBJECT_POOL:
+        return "pool";
+    case YOKE_OBJECT_TRANSFER:
+        return "transfer";
+    case YOKE_OBJECT_OPERATORS:
+        return "set of operators";
     }
     return "unknown object";
 }
@@ -96,6 +104,8 @@ bool yoke_object_endable(const yoke_object_t *object, yoke_object_kind_t kind,
 
 yoke_status_t yoke_device_answer_slow(yoke_device_t *device, yoke_status_t status)
 {
+    if (status != YOKE_ERR_NOT_READY)
+        yoke_fail_at(device->label);
     if (status != YOKE_ERR_DEVICE_LOST)
         return status;
     pthread_mutex_lock(&device->lock);

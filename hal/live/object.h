@@ -3,14 +3,14 @@
 #define YOKE_HAL_LIVE_OBJECT_H
 
 /*
- * What is behind the handles of yoke/device.h, buffer.h, queue.h and kernel.h. For
- * hal/ alone.
+ * What is behind the handles of yoke/device.h, buffer.h, queue.h, kernel.h, pool.h,
+ * transfer.h and operators.h. For hal/ alone.
  *
  * Every object begins with the backend's own object (for buffers that is part of the
- * ABI: yoke_backend_buffer()), the backend's table, and a word of flags that is 0 as long
- * as nothing is to be done but to call the backend: no layer is on and the device is not
- * lost. Enqueueing reads that word once and takes no lock; what is rare is out of line,
- * in layers.c.
+ * ABI: yoke_backend_buffer(); pools, transfers and operators have none), the backend's
+ * table, and a word of flags that is 0 as long as nothing is to be done but to call the
+ * backend: no layer is on and the device is not lost. Enqueueing reads that word once and
+ * takes no lock; what is rare is out of line, in layers.c.
  */
 
 #include <pthread.h>
@@ -24,6 +24,9 @@
 #define YOKE_FLAG_TRACE YOKE_LAYER_TRACE
 #define YOKE_FLAG_LOST (1u << 2)  /* the device is gone */
 #define YOKE_FLAG_FREED (1u << 3) /* kept by the validation layer to be recognised */
+#define YOKE_FLAG_STALE                                                                  \
+    (1u << 4) /* a prepared launch: a buffer that it binds is gone                       \
+               */
 
 /* Values that memory which is no object is unlikely to hold. */
 typedef enum yoke_object_kind {
@@ -32,7 +35,11 @@ typedef enum yoke_object_kind {
     YOKE_OBJECT_QUEUE = 0x796f5155,
     YOKE_OBJECT_EVENT = 0x796f4556,
     YOKE_OBJECT_PROGRAM = 0x796f5052,
-    YOKE_OBJECT_KERNEL = 0x796f4b45
+    YOKE_OBJECT_KERNEL = 0x796f4b45,
+    YOKE_OBJECT_PREPARED = 0x796f504c,
+    YOKE_OBJECT_POOL = 0x796f504f,
+    YOKE_OBJECT_TRANSFER = 0x796f5452,
+    YOKE_OBJECT_OPERATORS = 0x796f4f50
 } yoke_object_kind_t;
 
 typedef struct yoke_runtime yoke_runtime_t; /* registry.h */
@@ -46,6 +53,7 @@ typedef struct yoke_object {
         yoke_impl_event_t *event;
         yoke_impl_program_t *program;
         yoke_impl_kernel_t *kernel;
+        yoke_impl_prepared_t *prepared;
     } impl;
     const yoke_backend_ops_t *ops; /* full size: slots that a plug-in lacks are NULL */
     _Atomic uint32_t flags;
@@ -79,13 +87,16 @@ typedef struct yoke_wrapped {
     void *context;
 } yoke_wrapped_t;
 
+typedef struct yoke_bound yoke_bound_t;
+
 struct yoke_buffer {
     yoke_object_t object;
     uint64_t size;
     yoke_memory_kind_t kind;
     uint64_t counted; /* bytes in the device's account */
     yoke_wrapped_t wrapped;
-    void *allocated; /* from the framework's allocator */
+    void *allocated;               /* from the framework's allocator */
+    _Atomic(yoke_bound_t *) bound; /* arguments of prepared launches; prepared.c */
 };
 _Static_assert(offsetof(struct yoke_buffer, object.impl.buffer) == 0,
                "yoke_backend_buffer() of yoke/backend.h reads it: part of the ABI");
@@ -104,14 +115,45 @@ struct yoke_event {
 
 struct yoke_program {
     yoke_object_t object;
-    atomic_uint holds; /* the caller's and one per kernel */
+    atomic_uint holds;                  /* the caller's and one per kernel */
+    struct yoke_signatures *signatures; /* with validation, of text that tells them */
 };
 
 struct yoke_kernel {
     yoke_object_t object;
+    atomic_uint holds; /* the caller's and one per prepared launch */
     yoke_program_t *program;
+    const struct yoke_signature *signature; /* NULL: not known */
     char *name;
 };
+
+/* What stands behind one argument of a prepared launch. */
+struct yoke_bound {
+    yoke_prepared_launch_t *owner;
+    _Atomic(yoke_buffer_t *) buffer; /* of a span; NULL: none, or it is gone */
+    bool gone;                       /* with the next two under the lock of prepared.c */
+    yoke_bound_t *previous, *next;   /* of the same buffer */
+    unsigned char *places[2];        /* of a value: the present one, and for the next */
+};
+
+struct yoke_prepared_launch {
+    yoke_object_t object;
+    /* The backend's slot, or one that repeats launch() for backends without. */
+    yoke_status_t (*enqueue)(yoke_impl_queue_t *queue, yoke_impl_prepared_t *prepared);
+    yoke_kernel_t *kernel; /* held */
+    yoke_launch_t launch;
+    size_t count;
+    yoke_bound_t *bound;
+    yoke_argument_t arguments[]; /* `count`; behind them `bound`, then the values */
+};
+
+/** The buffer ends: launches that bind it are refused from now on. */
+void yoke_prepared_forget(yoke_buffer_t *buffer);
+/** Why a stale launch is refused. @retval YOKE_ERR_USAGE */
+yoke_status_t yoke_prepared_stale(const yoke_prepared_launch_t *prepared,
+                                  const char *call);
+/** One hold less; the last ends the kernel. */
+void yoke_kernel_release(yoke_kernel_t *kernel);
 
 /** A handle as an object; NULL stays NULL. */
 #define YOKE_OBJECT(handle) ((const yoke_object_t *)(const void *)(handle))
@@ -142,13 +184,22 @@ static inline yoke_status_t yoke_object_check(const yoke_object_t *object,
 yoke_status_t yoke_object_check_alive(const yoke_object_t *object,
                                       yoke_object_kind_t kind, const char *call);
 
+static inline yoke_status_t yoke_object_check_handle(const yoke_object_t *object,
+                                                     yoke_object_kind_t kind,
+                                                     const char *call)
+{
+    if (YOKE_LIKELY(object != NULL && yoke_object_flags(object) == 0))
+        return YOKE_OK;
+    return yoke_object_check_alive(object, kind, call);
+}
+
 /** Pass a backend's answer on; YOKE_ERR_DEVICE_LOST marks the device and its objects. */
 yoke_status_t yoke_device_answer_slow(yoke_device_t *device, yoke_status_t status);
 static inline yoke_status_t yoke_device_answer(yoke_device_t *device,
                                                yoke_status_t status)
 {
     if (YOKE_LIKELY(status == YOKE_OK))
-        return YOKE_OK;
+        return status;
     return yoke_device_answer_slow(device, status);
 }
 

@@ -150,11 +150,33 @@ static int is_plugin(const struct dirent *entry)
            strcmp(entry->d_name + size - 3, ".so") == 0;
 }
 
+/* Told once, and not once a file. */
+static bool is_safe_folder(const char *folder)
+{
+    struct stat facts;
+    char *real = realpath(folder, NULL);
+    if (real == NULL || stat(real, &facts) != 0) {
+        yoke_warn("YOKE_PLUGIN_DIR: %s: %s", folder, strerror(errno));
+        free(real);
+        return false;
+    }
+    yoke_fail_quiet(true);
+    yoke_status_t status = check_owner(real, &facts);
+    if (status == YOKE_OK)
+        status = check_folders(real);
+    yoke_fail_quiet(false);
+    if (status != YOKE_OK)
+        yoke_warn("YOKE_PLUGIN_DIR: nothing is loaded from %s: %s", folder,
+                  yoke_last_error());
+    free(real);
+    return status == YOKE_OK;
+}
+
 void yoke_plugin_load_folder(void)
 {
     const char *folder = getenv("YOKE_PLUGIN_DIR");
     struct dirent **entries = NULL;
-    if (folder == NULL || folder[0] == '\0')
+    if (folder == NULL || folder[0] == '\0' || !is_safe_folder(folder))
         return;
     int count = scandir(folder, &entries, is_plugin, alphasort);
     if (count < 0)

@@ -220,6 +220,10 @@ yoke_status_t yoke_program_create(yoke_device_t *device,
     free(making.text);
     if (status == YOKE_OK) {
         yoke_object_attach(&program->object);
+        if ((yoke_object_flags(&program->object) & YOKE_FLAG_VALIDATE) != 0 &&
+            making.options.format == YOKE_PROGRAM_DIALECT)
+            program->signatures =
+                yoke_validate_signatures(making.options.data, making.options.size);
         *out_program = program;
     } else {
         yoke_object_discard(&program->object);
@@ -239,6 +243,7 @@ static void release(yoke_program_t *program)
     if (atomic_fetch_sub_explicit(&program->holds, 1, memory_order_acq_rel) != 1)
         return;
     program->object.ops->program_destroy(program->object.impl.program);
+    yoke_validate_signatures_free(program->signatures);
     yoke_object_end(&program->object);
 }
 
@@ -296,6 +301,7 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
     yoke_kernel_t *kernel = yoke_object_new(sizeof *kernel, YOKE_OBJECT_KERNEL, device);
     if (kernel == NULL)
         return YOKE_ERR_NO_MEMORY;
+    atomic_init(&kernel->holds, 1);
     kernel->program = program;
     kernel->name = yoke_strdup(name);
     status = kernel->name == NULL
@@ -309,9 +315,22 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
         return status;
     }
     atomic_fetch_add_explicit(&program->holds, 1, memory_order_relaxed);
+    kernel->signature = yoke_validate_signature(program->signatures, name);
     yoke_object_attach(&kernel->object);
     *out_kernel = kernel;
     return YOKE_OK;
+}
+
+/* Ended with the last of its prepared launches. */
+void yoke_kernel_release(yoke_kernel_t *kernel)
+{
+    if (atomic_fetch_sub_explicit(&kernel->holds, 1, memory_order_acq_rel) != 1)
+        return;
+    yoke_program_t *program = kernel->program;
+    kernel->object.ops->kernel_destroy(kernel->object.impl.kernel);
+    free(kernel->name);
+    yoke_object_end(&kernel->object);
+    release(program);
 }
 
 void yoke_kernel_destroy(yoke_kernel_t *kernel)
@@ -319,9 +338,7 @@ void yoke_kernel_destroy(yoke_kernel_t *kernel)
     static const char call[] = "yoke_kernel_destroy";
     if (!yoke_object_endable(YOKE_OBJECT(kernel), YOKE_OBJECT_KERNEL, call))
         return;
-    yoke_program_t *program = kernel->program;
-    kernel->object.ops->kernel_destroy(kernel->object.impl.kernel);
-    free(kernel->name);
-    yoke_object_end(&kernel->object);
-    release(program);
+    /* As of programs: a second call must not take the hold of a prepared launch. */
+    atomic_fetch_or(&kernel->object.flags, YOKE_FLAG_FREED);
+    yoke_kernel_release(kernel);
 }

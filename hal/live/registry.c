@@ -62,6 +62,10 @@ static yoke_status_t take_table(const yoke_backend_ops_t *ops, const char *file,
     memset(out, 0, sizeof *out);
     memcpy(out, ops, ops->struct_size < sizeof *out ? ops->struct_size : sizeof *out);
     out->struct_size = sizeof *out;
+    if (out->prepared_create == NULL || out->prepared_destroy == NULL ||
+        out->prepared_argument == NULL || out->prepared_geometry == NULL ||
+        out->prepared_launch == NULL)
+        out->prepared_create = NULL; /* all five or none */
     const char *missing = missing_slot(out);
     if (missing != NULL)
         return yoke_fail(YOKE_ERR_UNSUPPORTED,

@@ -85,106 +85,108 @@ yoke_status_t yoke_validate_recorded(const yoke_event_t *event, const char *call
 /* --- launches ------------------------------------------------------------------------
  */
 
-static const char launching[] = "yoke_kernel_launch";
-
-static yoke_status_t check_groups(const yoke_device_t *device,
-                                  const yoke_launch_t *launch)
+yoke_status_t yoke_validate_geometry(const yoke_device_t *device,
+                                     const yoke_launch_t *launch, const char *call)
 {
     const yoke_device_info_t *info = &device->info;
     uint64_t items = 1;
+    if (launch == NULL)
+        return yoke_fail(YOKE_ERR_USAGE, "%s: the launch is NULL", call);
     for (int i = 0; i < 3; i++) {
         if (launch->groups[i] == 0 || launch->local[i] == 0)
             return yoke_fail(YOKE_ERR_USAGE,
                              "%s: dimension %d has %u groups of %u items; both are at "
                              "least 1",
-                             launching, i, launch->groups[i], launch->local[i]);
+                             call, i, launch->groups[i], launch->local[i]);
         if (info->max_groups[i] > 0 && launch->groups[i] > info->max_groups[i])
             return yoke_fail(YOKE_ERR_OUT_OF_RANGE,
-                             "%s: %u groups in dimension %d; %s takes %u", launching,
+                             "%s: %u groups in dimension %d; %s takes %u", call,
                              launch->groups[i], i, device->label, info->max_groups[i]);
         /* Three factors of 32 bits can pass 64; two cannot. */
         items = items > UINT32_MAX ? items : items * launch->local[i];
     }
     if (info->max_group > 0 && items > info->max_group)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE,
-                         "%s: groups of %u x %u x %u items; %s takes %u", launching,
+                         "%s: groups of %u x %u x %u items; %s takes %u", call,
                          launch->local[0], launch->local[1], launch->local[2],
                          device->label, info->max_group);
     return YOKE_OK;
 }
 
 static yoke_status_t check_span_argument(const yoke_device_t *device, size_t index,
-                                         yoke_span_t span)
+                                         yoke_span_t span, const char *call)
 {
     if (span.buffer == NULL && span.offset == 0) /* a null pointer for the kernel */
         return YOKE_OK;
     if (span.buffer == NULL)
         return yoke_fail(YOKE_ERR_USAGE, "%s: argument %zu: an offset into no buffer",
-                         launching, index);
+                         call, index);
     yoke_status_t status =
-        yoke_object_check(YOKE_OBJECT(span.buffer), YOKE_OBJECT_BUFFER, launching);
+        yoke_object_check(YOKE_OBJECT(span.buffer), YOKE_OBJECT_BUFFER, call);
     if (status != YOKE_OK)
         return status;
     if (!may_use(device, span.buffer))
-        return yoke_fail(
-            YOKE_ERR_USAGE, "%s: argument %zu: the buffer is of %s, the queue of %s",
-            launching, index, span.buffer->object.device->label, device->label);
-    if (span.offset > span.buffer->size)
+        return yoke_fail(YOKE_ERR_USAGE,
+                         "%s: argument %zu: the buffer is of %s, the launch of %s", call,
+                         index, span.buffer->object.device->label, device->label);
+    if (span.offset >= span.buffer->size)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE,
                          "%s: argument %zu: offset %" PRIu64
-                         " passes the end of a buffer of %" PRIu64 " bytes",
-                         launching, index, span.offset, span.buffer->size);
+                         " is at or passes the end of a buffer of %" PRIu64 " bytes",
+                         call, index, span.offset, span.buffer->size);
     if (span.offset % device->info.alignment != 0)
-        return yoke_fail(
-            YOKE_ERR_OUT_OF_RANGE,
-            "%s: argument %zu: offset %" PRIu64 " is no multiple of %u, as %s needs",
-            launching, index, span.offset, device->info.alignment, device->label);
+        return yoke_fail(YOKE_ERR_OUT_OF_RANGE,
+                         "%s: argument %zu: offset %" PRIu64
+                         " is no multiple of %u, as %s needs",
+                         call, index, span.offset, device->info.alignment, device->label);
     return YOKE_OK;
 }
 
-static yoke_status_t check_argument(const yoke_device_t *device, size_t index,
-                                    const yoke_argument_t *argument, bool last)
+yoke_status_t yoke_validate_argument(const yoke_device_t *device, size_t index,
+                                     const yoke_argument_t *argument, bool last,
+                                     const char *call)
 {
     switch (argument->kind) {
     case YOKE_ARGUMENT_SPAN:
-        return check_span_argument(device, index, argument->span);
+        return check_span_argument(device, index, argument->span, call);
     case YOKE_ARGUMENT_VALUE:
         if (argument->value == NULL || argument->size == 0)
             return yoke_fail(YOKE_ERR_USAGE, "%s: argument %zu: a value without bytes",
-                             launching, index);
+                             call, index);
         return YOKE_OK;
     case YOKE_ARGUMENT_LOCAL:
         if (!last)
             return yoke_fail(YOKE_ERR_USAGE,
-                             "%s: argument %zu: local memory comes last, and once",
-                             launching, index);
+                             "%s: argument %zu: local memory comes last, and once", call,
+                             index);
         if (argument->size == 0)
             return yoke_fail(YOKE_ERR_USAGE, "%s: argument %zu: local memory of no bytes",
-                             launching, index);
+                             call, index);
         if (device->info.local_memory > 0 && argument->size > device->info.local_memory)
             return yoke_fail(
                 YOKE_ERR_OUT_OF_RANGE,
-                "%s: argument %zu: %u bytes of local memory; %s has %" PRIu64, launching,
+                "%s: argument %zu: %u bytes of local memory; %s has %" PRIu64, call,
                 index, argument->size, device->label, device->info.local_memory);
         return YOKE_OK;
     default:
-        return yoke_fail(YOKE_ERR_USAGE, "%s: argument %zu: no kind %u", launching, index,
+        return yoke_fail(YOKE_ERR_USAGE, "%s: argument %zu: no kind %u", call, index,
                          argument->kind);
     }
 }
 
 yoke_status_t yoke_validate_launch(const yoke_device_t *device,
                                    const yoke_launch_t *launch,
-                                   const yoke_argument_t *arguments, size_t count)
+                                   const yoke_argument_t *arguments, size_t count,
+                                   const char *call)
 {
     if (launch == NULL || (arguments == NULL && count > 0))
-        return yoke_fail(YOKE_ERR_USAGE, "%s: %s is NULL", launching,
+        return yoke_fail(YOKE_ERR_USAGE, "%s: %s is NULL", call,
                          launch == NULL ? "the launch" : "the list of arguments");
     if (count > YOKE_MAX_ARGUMENTS)
         return yoke_fail(YOKE_ERR_OUT_OF_RANGE, "%s: %zu arguments; %d are the most",
-                         launching, count, YOKE_MAX_ARGUMENTS);
-    yoke_status_t status = check_groups(device, launch);
+                         call, count, YOKE_MAX_ARGUMENTS);
+    yoke_status_t status = yoke_validate_geometry(device, launch, call);
     for (size_t i = 0; i < count && status == YOKE_OK; i++)
-        status = check_argument(device, i, &arguments[i], i + 1 == count);
+        status = yoke_validate_argument(device, i, &arguments[i], i + 1 == count, call);
     return status;
 }

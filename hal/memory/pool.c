@@ -23,6 +23,7 @@ typedef struct waiting {
 } waiting_t;
 
 struct yoke_pool {
+    yoke_object_t object;
     pthread_mutex_t lock;
     yoke_device_t *device;
     yoke_pool_options_t options;
@@ -75,24 +76,24 @@ yoke_status_t yoke_pool_create(yoke_device_t *device, const yoke_pool_options_t 
     if (status != YOKE_OK)
         return status;
 
-    yoke_pool_t *pool = calloc(1, sizeof *pool);
+    yoke_pool_t *pool = yoke_object_new(sizeof *pool, YOKE_OBJECT_POOL, device);
     if (pool == NULL)
-        return yoke_fail_memory();
+        return YOKE_ERR_NO_MEMORY;
     if (!yoke_blocks_init(&pool->blocks, taken.max_split)) {
-        free(pool);
+        yoke_object_discard(&pool->object);
         return yoke_fail_memory();
     }
     pool->device = device;
     pool->options = taken;
     pthread_mutex_init(&pool->lock, NULL);
-    yoke_device_retain(device);
+    yoke_object_attach(&pool->object);
     *out_pool = pool;
     return YOKE_OK;
 }
 
 void yoke_pool_destroy(yoke_pool_t *pool)
 {
-    if (pool == NULL)
+    if (!yoke_object_endable(YOKE_OBJECT(pool), YOKE_OBJECT_POOL, "yoke_pool_destroy"))
         return;
     for (size_t i = 0; i < pool->waiting_count; i++)
         yoke_event_destroy(pool->waiting[i].event);
@@ -105,8 +106,7 @@ void yoke_pool_destroy(yoke_pool_t *pool)
     free(pool->waiting);
     free(pool->events);
     pthread_mutex_destroy(&pool->lock);
-    yoke_device_release(pool->device);
-    free(pool);
+    yoke_object_end(&pool->object);
 }
 
 /* --- blocks that wait for other queues
@@ -309,10 +309,17 @@ static yoke_status_t add_segment(yoke_pool_t *pool, yoke_queue_t *queue, uint64_
 /* --- allocating and freeing
  * ------------------------------------------------------------------ */
 
+static yoke_status_t check_pool(const yoke_pool_t *pool, const char *call)
+{
+    return yoke_object_check_handle(YOKE_OBJECT(pool), YOKE_OBJECT_POOL, call);
+}
+
 static yoke_status_t check_queue(const yoke_pool_t *pool, const yoke_queue_t *queue,
                                  const char *call)
 {
-    yoke_status_t status = yoke_object_check(YOKE_OBJECT(queue), YOKE_OBJECT_QUEUE, call);
+    yoke_status_t status = check_pool(pool, call);
+    if (status == YOKE_OK)
+        status = yoke_object_check(YOKE_OBJECT(queue), YOKE_OBJECT_QUEUE, call);
     if (status == YOKE_OK && !yoke_device_same(queue->object.device, pool->device))
         status = yoke_fail(YOKE_ERR_USAGE, "%s: the queue is of %s, the pool of %s", call,
                            queue->object.device->label, pool->device->label);
@@ -347,17 +354,17 @@ yoke_status_t yoke_pool_allocate(yoke_pool_t *pool, yoke_queue_t *queue, uint64_
                                  yoke_span_t *out_span)
 {
     static const char call[] = "yoke_pool_allocate";
-    if (pool == NULL || out_span == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: %s is NULL", call,
-                         pool == NULL ? "pool" : "out_span");
     yoke_status_t status = check_queue(pool, queue, call);
+    if (status == YOKE_OK && out_span == NULL)
+        status = yoke_fail(YOKE_ERR_USAGE, "%s: out_span is NULL", call);
+    if (status == YOKE_OK && size == 0)
+        status = yoke_fail(YOKE_ERR_USAGE, "%s: the size is 0; it is at least 1", call);
     if (status != YOKE_OK)
         return status;
-    if (size == 0 || size > (uint64_t)1 << 62)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: a size of %llu bytes", call,
-                         (unsigned long long)size);
     pthread_mutex_lock(&pool->lock);
-    status = allocate(pool, queue, size, out_span);
+    /* Above that, rounding up would wrap around; no device has so much. */
+    status = size > (uint64_t)1 << 62 ? out_of_memory(pool, size)
+                                      : allocate(pool, queue, size, out_span);
     pthread_mutex_unlock(&pool->lock);
     return status;
 }
@@ -389,8 +396,6 @@ static yoke_status_t add_user(yoke_block_t *block, yoke_queue_t *queue)
 yoke_status_t yoke_pool_record(yoke_pool_t *pool, yoke_span_t span, yoke_queue_t *queue)
 {
     static const char call[] = "yoke_pool_record";
-    if (pool == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: pool is NULL", call);
     yoke_status_t status = check_queue(pool, queue, call);
     if (status != YOKE_OK)
         return status;
@@ -418,12 +423,12 @@ static yoke_status_t give_back(yoke_pool_t *pool, yoke_block_t *block)
 yoke_status_t yoke_pool_free(yoke_pool_t *pool, yoke_span_t span)
 {
     static const char call[] = "yoke_pool_free";
-    if (pool == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: pool is NULL", call);
+    yoke_status_t status = check_pool(pool, call);
+    if (status != YOKE_OK)
+        return status;
     pthread_mutex_lock(&pool->lock);
     yoke_block_t *block = yoke_blocks_at(&pool->blocks, span);
-    yoke_status_t status =
-        block != NULL ? give_back(pool, block) : not_handed_out(call, span);
+    status = block != NULL ? give_back(pool, block) : not_handed_out(call, span);
     pthread_mutex_unlock(&pool->lock);
     return status;
 }
@@ -433,11 +438,12 @@ yoke_status_t yoke_pool_free(yoke_pool_t *pool, yoke_span_t span)
 
 yoke_status_t yoke_pool_trim(yoke_pool_t *pool, uint64_t keep, uint64_t *out_released)
 {
-    if (pool == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "yoke_pool_trim: pool is NULL");
     uint64_t released = 0;
+    yoke_status_t status = check_pool(pool, "yoke_pool_trim");
+    if (status != YOKE_OK)
+        return status;
     pthread_mutex_lock(&pool->lock);
-    yoke_status_t status = release_segments(pool, keep, &released);
+    status = release_segments(pool, keep, &released);
     pthread_mutex_unlock(&pool->lock);
     if (status == YOKE_OK && out_released != NULL)
         *out_released = released;
@@ -446,9 +452,11 @@ yoke_status_t yoke_pool_trim(yoke_pool_t *pool, uint64_t keep, uint64_t *out_rel
 
 yoke_status_t yoke_pool_stats(yoke_pool_t *pool, yoke_pool_stats_t *stats)
 {
-    if (pool == NULL || stats == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "yoke_pool_stats: %s is NULL",
-                         pool == NULL ? "pool" : "stats");
+    yoke_status_t status = check_pool(pool, "yoke_pool_stats");
+    if (status == YOKE_OK && stats == NULL)
+        status = yoke_fail(YOKE_ERR_USAGE, "yoke_pool_stats: stats is NULL");
+    if (status != YOKE_OK)
+        return status;
     size_t size = stats->struct_size;
     if (size < sizeof stats->struct_size)
         return yoke_fail(YOKE_ERR_USAGE, "yoke_pool_stats: struct_size is %zu", size);
@@ -464,8 +472,6 @@ yoke_status_t yoke_pool_stats(yoke_pool_t *pool, yoke_pool_stats_t *stats)
 yoke_status_t yoke_pool_forget_queue(yoke_pool_t *pool, yoke_queue_t *queue)
 {
     static const char call[] = "yoke_pool_forget_queue";
-    if (pool == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: pool is NULL", call);
     yoke_status_t status = check_queue(pool, queue, call);
     if (status != YOKE_OK)
         return status;

@@ -413,9 +413,9 @@ yoke_status_t yoke_transfer_start(yoke_transfer_t *transfer, yoke_queue_t *to_qu
                                   yoke_span_t from, uint64_t size)
 {
     static const char call[] = "yoke_transfer_start";
-    if (transfer == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: transfer is NULL", call);
-    yoke_status_t status = check_end(call, "to", transfer->to.device, to_queue, to, size);
+    yoke_status_t status = yoke_transfer_check(transfer, call);
+    if (status == YOKE_OK)
+        status = check_end(call, "to", transfer->to.device, to_queue, to, size);
     if (status == YOKE_OK)
         status = check_end(call, "from", transfer->from.device, from_queue, from, size);
     if (status == YOKE_OK)
@@ -432,21 +432,27 @@ yoke_status_t yoke_transfer_start(yoke_transfer_t *transfer, yoke_queue_t *to_qu
 /* --- polling, waiting, the thread
  * -------------------------------------------------------------- */
 
-yoke_status_t yoke_transfer_poll(yoke_transfer_t *transfer)
+static yoke_status_t poll_once(yoke_transfer_t *transfer)
 {
-    if (transfer == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "yoke_transfer_poll: transfer is NULL");
     pthread_mutex_lock(&transfer->lock);
     yoke_status_t status = advance(transfer);
     pthread_mutex_unlock(&transfer->lock);
     return status;
 }
 
+yoke_status_t yoke_transfer_poll(yoke_transfer_t *transfer)
+{
+    yoke_status_t status = yoke_transfer_check(transfer, "yoke_transfer_poll");
+    return status == YOKE_OK ? poll_once(transfer) : status;
+}
+
 yoke_status_t yoke_transfer_wait(yoke_transfer_t *transfer)
 {
     unsigned rounds = 0;
-    yoke_status_t status;
-    while ((status = yoke_transfer_poll(transfer)) == YOKE_ERR_NOT_READY)
+    yoke_status_t status = yoke_transfer_check(transfer, "yoke_transfer_wait");
+    if (status != YOKE_OK)
+        return status;
+    while ((status = poll_once(transfer)) == YOKE_ERR_NOT_READY)
         pause_for(&rounds);
     return status;
 }
@@ -511,10 +517,9 @@ yoke_status_t yoke_transfer_wait_event(yoke_transfer_t *transfer, yoke_queue_t *
                                        yoke_event_t *from_event)
 {
     static const char call[] = "yoke_transfer_wait_event";
-    if (transfer == NULL)
-        return yoke_fail(YOKE_ERR_USAGE, "%s: transfer is NULL", call);
-    yoke_status_t status =
-        yoke_object_check(YOKE_OBJECT(to_queue), YOKE_OBJECT_QUEUE, call);
+    yoke_status_t status = yoke_transfer_check(transfer, call);
+    if (status == YOKE_OK)
+        status = yoke_object_check(YOKE_OBJECT(to_queue), YOKE_OBJECT_QUEUE, call);
     if (status == YOKE_OK)
         status = yoke_object_check(YOKE_OBJECT(from_event), YOKE_OBJECT_EVENT, call);
     if (status != YOKE_OK)

@@ -45,6 +45,7 @@ typedef struct yoke_waiter {
 } yoke_waiter_t;
 
 struct yoke_transfer {
+    yoke_object_t object; /* of the destination's device */
     yoke_transfer_end_t from, to;
     char label[112]; /* "opencl:0 -> host:0" */
     bool peer;
@@ -62,6 +63,11 @@ struct yoke_transfer {
 };
 
 #pragma GCC visibility push(hidden)
+static inline yoke_status_t yoke_transfer_check(const yoke_transfer_t *transfer,
+                                                const char *call)
+{
+    return yoke_object_check_handle(YOKE_OBJECT(transfer), YOKE_OBJECT_TRANSFER, call);
+}
 yoke_status_t yoke_transfer_run_thread(yoke_transfer_t *transfer);
 #pragma GCC visibility pop
 

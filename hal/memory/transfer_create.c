@@ -131,7 +131,6 @@ static void end_parts(yoke_transfer_t *transfer)
         yoke_device_release(transfer->to.device);
     pthread_cond_destroy(&transfer->work);
     pthread_mutex_destroy(&transfer->lock);
-    free(transfer);
 }
 
 /* A queue may be in a gate that was opened when the transfer failed. */
@@ -152,7 +151,8 @@ static void let_queues_pass(yoke_transfer_t *transfer)
 
 void yoke_transfer_destroy(yoke_transfer_t *transfer)
 {
-    if (transfer == NULL)
+    if (!yoke_object_endable(YOKE_OBJECT(transfer), YOKE_OBJECT_TRANSFER,
+                             "yoke_transfer_destroy"))
         return;
     if (transfer->failed == YOKE_OK)
         yoke_transfer_wait(transfer);
@@ -166,6 +166,7 @@ void yoke_transfer_destroy(yoke_transfer_t *transfer)
         pthread_join(transfer->thread, NULL);
     }
     end_parts(transfer);
+    yoke_object_end(&transfer->object);
 }
 
 /* --- making
@@ -225,9 +226,10 @@ yoke_status_t yoke_transfer_create(yoke_device_t *from, yoke_device_t *to,
     if (status != YOKE_OK)
         return status;
 
-    yoke_transfer_t *transfer = calloc(1, sizeof *transfer);
+    yoke_transfer_t *transfer =
+        yoke_object_new(sizeof *transfer, YOKE_OBJECT_TRANSFER, to);
     if (transfer == NULL)
-        return yoke_fail_memory();
+        return YOKE_ERR_NO_MEMORY;
     pthread_mutex_init(&transfer->lock, NULL);
     pthread_cond_init(&transfer->work, NULL);
     transfer->peer = peer;
@@ -239,15 +241,17 @@ yoke_status_t yoke_transfer_create(yoke_device_t *from, yoke_device_t *to,
         status = yoke_transfer_run_thread(transfer);
     if (status != YOKE_OK) {
         end_parts(transfer);
+        yoke_object_discard(&transfer->object);
         return status;
     }
+    yoke_object_attach(&transfer->object);
     *out_transfer = transfer;
     return YOKE_OK;
 }
 
 const char *yoke_transfer_method(const yoke_transfer_t *transfer)
 {
-    if (transfer == NULL)
+    if (yoke_transfer_check(transfer, "yoke_transfer_method") != YOKE_OK)
         return "";
     return transfer->peer ? "peer" : transfer->to.gated ? "gated" : "driven";
 }

@@ -26,8 +26,8 @@
  * What a backend sees to:
  *   - the thread's current device and context are the same after each call as before
  *     (yoke/device.h), and no vendor call is made for it where they are right already
- *   - copy, write, read, fill, launch, record, wait: no lock, no allocation, no vendor
- * call beyond the one that does it
+ *   - copy, write, read, fill, launch, prepared_launch, record, wait: no lock, no
+ * allocation, no vendor call beyond the one that does it
  *   - outputs are set only on success, and given to vendors zeroed
  *   - failures go through yoke_backend_fail(), with the right status:
  * YOKE_ERR_DEVICE_LOST when the vendor's code means that the device or its context is
@@ -49,7 +49,8 @@ extern "C" {
 #endif
 
 #define YOKE_BACKEND_ABI_MAJOR 1u
-#define YOKE_BACKEND_ABI_MINOR 0u
+/** Minors: 1 added prepared launches (prepared_create and what follows it). */
+#define YOKE_BACKEND_ABI_MINOR 1u
 
 typedef struct yoke_impl_runtime yoke_impl_runtime_t; /* one loaded library */
 typedef struct yoke_impl_device yoke_impl_device_t;
@@ -59,6 +60,7 @@ typedef struct yoke_impl_buffer yoke_impl_buffer_t;
 typedef struct yoke_impl_program yoke_impl_program_t;
 typedef struct yoke_impl_kernel yoke_impl_kernel_t;
 typedef struct yoke_impl_gate yoke_impl_gate_t;
+typedef struct yoke_impl_prepared yoke_impl_prepared_t;
 
 /** A place in a buffer, as a backend sees it. */
 typedef struct yoke_impl_span {
@@ -276,6 +278,36 @@ typedef struct yoke_backend_ops {
      * has no such thing. */
     yoke_status_t (*with_current)(yoke_impl_device_t *device, void (*function)(void *),
                                   void *context);
+
+    /* --- since minor 1: prepared launches. All five or none; without them the callers
+     *     keep the arguments and repeat launch(). --- */
+    /** Optional. Lay a launch out so that repeating it is one vendor call that is told
+     * nothing new. `launch`, `arguments` and the values behind them (aligned to 16) stay
+     * where they are until prepared_destroy(), as they are now or as the setters say;
+     * after this call spans may name buffers that have ended, except in prepared_launch()
+     * and of the argument that is set. The caller has checked what
+     * yoke_kernel_launch() checks with validation; kinds, sizes and count against the
+     * kernel's parameters are left to do. Several of one kernel are used by several
+     * threads at once, and the kernel by another: they share nothing that a launch
+     * changes. */
+    yoke_status_t (*prepared_create)(yoke_impl_kernel_t *kernel,
+                                     const yoke_launch_t *launch,
+                                     const yoke_argument_t *arguments, size_t count,
+                                     yoke_impl_prepared_t **out_prepared);
+    /** Before its kernel is destroyed. */
+    void (*prepared_destroy)(yoke_impl_prepared_t *prepared);
+    /** Of the same kind as before, a value of the same size. On success the caller puts
+     * it in the place of arguments[index]: until then that holds the old one, and `value`
+     * stays where it is. After a failure all is as it was. What was enqueued before must
+     * not see it. */
+    yoke_status_t (*prepared_argument)(yoke_impl_prepared_t *prepared, size_t index,
+                                       const yoke_argument_t *argument);
+    /** The same for groups and work-items. */
+    yoke_status_t (*prepared_geometry)(yoke_impl_prepared_t *prepared,
+                                       const yoke_launch_t *launch);
+    /** Enqueue it. No buffer that it binds was destroyed. */
+    yoke_status_t (*prepared_launch)(yoke_impl_queue_t *queue,
+                                     yoke_impl_prepared_t *prepared);
 } yoke_backend_ops_t;
 
 typedef const yoke_backend_ops_t *(*yoke_backend_entry_t)(uint32_t abi_major);

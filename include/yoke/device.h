@@ -8,8 +8,8 @@
  * The inventory (yoke/inventory.h, yoke/probe.h) is data and never loads a vendor library
  * into the caller; opening a device here does. Where a library may crash, probe first.
  *
- * RULES FOR ALL LIVE OBJECTS (device, queue, event, buffer, program, kernel, pool,
- * transfer)
+ * RULES FOR ALL LIVE OBJECTS (device, queue, event, buffer, program, kernel, prepared
+ * launch, pool, transfer)
  *
  * Threads: different handles may be used on different threads at once. One handle must
  * not be used by two threads at once, except that yoke_device_* functions, creating

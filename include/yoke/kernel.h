@@ -21,6 +21,7 @@ extern "C" {
 
 typedef struct yoke_program yoke_program_t;
 typedef struct yoke_kernel yoke_kernel_t;
+typedef struct yoke_prepared_launch yoke_prepared_launch_t;
 
 typedef enum yoke_program_format {
     YOKE_PROGRAM_DIALECT = 0, /**< portable source; needs YOKE_CAP_SOURCE */
@@ -69,7 +70,8 @@ const char *yoke_program_log(void);
 yoke_status_t yoke_program_binary(yoke_program_t *program, const void **out_data,
                                   size_t *out_size);
 
-/** @retval YOKE_ERR_NOT_FOUND  no kernel of that name in the program */
+/** Kernels, and the launches prepared of them, keep their program.
+ * @retval YOKE_ERR_NOT_FOUND  no kernel of that name in the program */
 yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
                                  yoke_kernel_t **out_kernel);
 void yoke_kernel_destroy(yoke_kernel_t *kernel);
@@ -120,12 +122,75 @@ typedef struct yoke_launch {
 /**
  * Enqueue a launch.
  * @param arguments  read before the call returns; `count` at most YOKE_MAX_ARGUMENTS
- * @retval YOKE_ERR_OUT_OF_RANGE  (validation) a group too large, an offset past the end
- * or not aligned, too many arguments
+ * @retval YOKE_ERR_USAGE         (validation) number, kinds or sizes of arguments that
+ * are not the kernel's, where the text of a program in the dialect tells them
+ * @retval YOKE_ERR_OUT_OF_RANGE  (validation) a group too large, an offset at or past the
+ * buffer's end or not aligned, too many arguments
  */
 yoke_status_t yoke_kernel_launch(yoke_queue_t *queue, yoke_kernel_t *kernel,
                                  const yoke_launch_t *launch,
                                  const yoke_argument_t *arguments, size_t count);
+
+/* --- prepared launches ---------------------------------------------------------------
+ */
+
+/**
+ * Bind a kernel, its groups and its arguments once, for launches that are repeated:
+ * everything is checked and laid out here, and yoke_queue_launch_prepared() hands it to
+ * the runtime.
+ *
+ * The values are copied. The launch keeps its kernel, and so program and device, alive;
+ * their handles may be ended. Buffers it does not keep: once a bound one is destroyed,
+ * the launch is refused (YOKE_ERR_USAGE) until yoke_prepared_launch_set_argument() gives
+ * that argument another. A buffer that goes back to a pool is not destroyed: do not
+ * launch with it.
+ *
+ * Threads: one prepared launch is used by one thread at a time, on any queues of its
+ * device; several of one kernel, and the kernel itself, may be used at once.
+ *
+ * The checks of this and of the two setters are always made, with or without the
+ * validation layer.
+ *
+ * @param arguments  as for yoke_kernel_launch()
+ * @retval YOKE_ERR_USAGE         NULL; a dimension of 0; a value without bytes; a buffer
+ *                                of another device; kinds, sizes or count that the kernel
+ *                                does not take, where the runtime tells them
+ * @retval YOKE_ERR_OUT_OF_RANGE  a group too large, an offset at or past the end or not
+ *                                aligned, too many arguments
+ */
+yoke_status_t yoke_prepared_launch_create(yoke_kernel_t *kernel,
+                                          const yoke_launch_t *launch,
+                                          const yoke_argument_t *arguments, size_t count,
+                                          yoke_prepared_launch_t **out_prepared);
+/** What was enqueued with it must have passed. NULL is allowed. */
+void yoke_prepared_launch_destroy(yoke_prepared_launch_t *prepared);
+
+/**
+ * Give one argument another value, span, or size of local memory. Its kind stays, and the
+ * size of a value. What was enqueued before keeps what it had. After a failure the launch
+ * is as it was. Allocates nothing; takes a lock where a span gets another buffer.
+ *
+ * @retval YOKE_ERR_USAGE         another kind or size; else as for create
+ * @retval YOKE_ERR_OUT_OF_RANGE  no such argument; else as for create
+ */
+yoke_status_t yoke_prepared_launch_set_argument(yoke_prepared_launch_t *prepared,
+                                                size_t index,
+                                                const yoke_argument_t *argument);
+/** Change groups and work-items; otherwise as set_argument. Takes no lock. */
+yoke_status_t yoke_prepared_launch_set_geometry(yoke_prepared_launch_t *prepared,
+                                                const yoke_launch_t *launch);
+
+/**
+ * Enqueue a prepared launch.
+ *
+ * Takes no lock, allocates nothing, and makes the one vendor call of the launch, where
+ * the runtime needs no more for it (docs/performance-hal.md).
+ *
+ * @retval YOKE_ERR_USAGE  NULL; a buffer that it binds was destroyed; (validation) a
+ * freed handle, a queue of another device
+ */
+yoke_status_t yoke_queue_launch_prepared(yoke_queue_t *queue,
+                                         yoke_prepared_launch_t *prepared);
 
 #ifdef __cplusplus
 }

@@ -164,6 +164,31 @@ static int log_each(void)
     return 0;
 }
 
+static void places_are_put_in_front(void **state)
+{
+    (void)state;
+    heard_t heard = {0};
+    yoke_log_set_sink(hear, &heard);
+    yoke_fail(YOKE_ERR_SYSTEM, "call failed");
+    uint64_t count = yoke_fail_count();
+    yoke_fail_at("cuda:1");
+    assert_string_equal(yoke_last_error(), "cuda:1: call failed");
+    yoke_fail_at("cuda:1");
+    assert_string_equal(yoke_last_error(), "cuda:1: call failed");
+    assert_int_equal(yoke_fail_count(), count);
+    assert_int_equal(heard.count, 1);
+    yoke_fail(YOKE_ERR_SYSTEM, "nothing on cuda:10");
+    yoke_fail_at("cuda:1");
+    assert_string_equal(yoke_last_error(), "cuda:1: nothing on cuda:10");
+    char text[5000]; /* cut, and not written past */
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    yoke_fail(YOKE_ERR_SYSTEM, "%s", text);
+    yoke_fail_at("cuda:1");
+    assert_memory_equal(yoke_last_error(), "cuda:1: xxx", 11);
+    yoke_log_set_sink(NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--log") == 0)
@@ -171,6 +196,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_exit_codes),
         cmocka_unit_test(failures_are_kept_and_logged),
+        cmocka_unit_test(places_are_put_in_front),
         cmocka_unit_test(levels_drop_lines),
         cmocka_unit_test(lines_go_to_stderr),
         cmocka_unit_test(messages_are_per_thread),

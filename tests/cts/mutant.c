@@ -30,6 +30,9 @@ enum {
     ELAPSED_CONSTANT,
     BINARY_TRUNCATED,
     COPY_OUT_OF_ORDER,
+    PREPARED_KEEPS_ARGUMENT,
+    PREPARED_KEEPS_GEOMETRY,
+    PREPARED_LAUNCHES_TWICE,
 };
 
 static const yoke_backend_ops_t *host;
@@ -60,6 +63,30 @@ uint64_t yoke_fake_alive(void)
 }
 
 /* --- faults ------------------------------------------------------------------------- */
+
+static yoke_status_t prepared_keeps_argument(yoke_impl_prepared_t *prepared, size_t index,
+                                             const yoke_argument_t *argument)
+{
+    (void)prepared;
+    (void)index;
+    (void)argument;
+    return YOKE_OK;
+}
+
+static yoke_status_t prepared_keeps_geometry(yoke_impl_prepared_t *prepared,
+                                             const yoke_launch_t *launch)
+{
+    (void)prepared;
+    (void)launch;
+    return YOKE_OK;
+}
+
+static yoke_status_t prepared_launches_twice(yoke_impl_queue_t *queue,
+                                             yoke_impl_prepared_t *prepared)
+{
+    yoke_status_t status = host->prepared_launch(queue, prepared);
+    return status == YOKE_OK ? host->prepared_launch(queue, prepared) : status;
+}
 
 static yoke_status_t copy_drops_last_byte(yoke_impl_queue_t *queue, yoke_impl_span_t dst,
                                           yoke_impl_span_t src, uint64_t size)
@@ -313,6 +340,15 @@ static void mutate(int mutation)
         break;
     case COPY_OUT_OF_ORDER:
         mutant.copy = copy_out_of_order;
+        break;
+    case PREPARED_KEEPS_ARGUMENT:
+        mutant.prepared_argument = prepared_keeps_argument;
+        break;
+    case PREPARED_KEEPS_GEOMETRY:
+        mutant.prepared_geometry = prepared_keeps_geometry;
+        break;
+    case PREPARED_LAUNCHES_TWICE:
+        mutant.prepared_launch = prepared_launches_twice;
         break;
     default:
         break;

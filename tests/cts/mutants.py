@@ -33,6 +33,9 @@ EXPECTED = {
     17: ["event/elapsed", "event/elapsed-zero"],
     18: ["program/binary-round-trip"],
     19: ["gate/holds-a-copy"],
+    20: ["prepared/set-value", "prepared/set-span", "prepared/threads"],
+    21: ["prepared/set-geometry", "prepared/local-argument"],
+    22: ["prepared/repeated", "prepared/on-two-queues", "prepared/outlives-its-kernel"],
 }
 
 

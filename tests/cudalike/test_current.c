@@ -229,6 +229,94 @@ static void launch_packs_arguments(void **state)
     assert_memory_equal(launched, want, sizeof want);
     assert_int_equal(seen_address, 0x10020);
     assert_int_equal(seen_value, 42);
+    shell.impl = NULL; /* a tensor without elements */
+    assert_int_equal(yoke_cudalike_launch(&toy_queue,
+                                          (yoke_impl_kernel_t *)(void *)&kernel, &launch,
+                                          arguments, 3),
+                     YOKE_OK);
+    assert_true(seen_address == 0);
+}
+
+/* With another context current, refused for a reason of its own, and repeated. */
+static void prepared_launches(void **state)
+{
+    (void)state;
+    yoke_impl_buffer_t buffer = {.device = &toy_device, .address = 0x10000};
+    struct {
+        yoke_impl_buffer_t *impl;
+    } shell = {&buffer};
+    uint64_t value = 42, next = 43;
+    yoke_launch_t launch = {{2, 3, 4}, {8, 1, 1}};
+    yoke_argument_t arguments[] = {
+        yoke_argument_span((yoke_buffer_t *)(void *)&shell, 0x20),
+        yoke_argument_value(&value, sizeof value), yoke_argument_local(128)};
+    yoke_impl_kernel_t kernel = {(void *)0x77};
+    yoke_impl_prepared_t *prepared = NULL;
+    assert_int_equal(
+        yoke_cudalike_prepared_create(&kernel, &launch, arguments, 3, &prepared),
+        YOKE_OK);
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_string_equal(toy_calls, "gl"); /* the first time we look */
+    toy_calls[0] = '\0';
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_string_equal(toy_calls, "lll");
+    const unsigned want[] = {2, 3, 4, 8, 1, 1, 128};
+    assert_memory_equal(launched, want, sizeof want);
+    assert_int_equal(seen_address, 0x10020);
+    assert_int_equal(seen_value, 42);
+    arguments[0] = yoke_argument_span((yoke_buffer_t *)(void *)&shell, 0x40);
+    arguments[1] = yoke_argument_value(&next, sizeof next);
+    arguments[2] = yoke_argument_local(256);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(yoke_cudalike_prepared_argument(prepared, i, &arguments[i]),
+                         YOKE_OK);
+    launch.groups[0] = 9;
+    assert_int_equal(yoke_cudalike_prepared_geometry(prepared, &launch), YOKE_OK);
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    const unsigned then[] = {9, 3, 4, 8, 1, 1, 256};
+    assert_memory_equal(launched, then, sizeof then);
+    assert_int_equal(seen_address, 0x10040);
+    assert_int_equal(seen_value, 43);
+    arguments[0] = yoke_argument_span(NULL, 0);
+    assert_int_equal(yoke_cudalike_prepared_argument(prepared, 0, &arguments[0]),
+                     YOKE_OK);
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_int_equal(seen_address, 0);
+    shell.impl = NULL; /* a tensor without elements */
+    arguments[0] = yoke_argument_span((yoke_buffer_t *)(void *)&shell, 0);
+    assert_int_equal(yoke_cudalike_prepared_argument(prepared, 0, &arguments[0]),
+                     YOKE_OK);
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_int_equal(seen_address, 0);
+    toy_calls[0] = '\0';
+    toy_current = TOY_OTHER; /* behind us, then known */
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_string_equal(toy_calls, "lgsls");
+    toy_calls[0] = '\0';
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    assert_string_equal(toy_calls, "gsls");
+    assert_ptr_equal(toy_current, TOY_OTHER);
+    toy_current = TOY_CONTEXT;
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared), YOKE_OK);
+    toy_calls[0] = '\0';
+    toy_code = YOKE_CUDALIKE_INVALID_HANDLE; /* refused once, whatever is current */
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared),
+                     YOKE_ERR_SYSTEM);
+    assert_string_equal(toy_calls, "lg");
+    toy_calls[0] = '\0';
+    toy_code = YOKE_CUDALIKE_LAUNCH_FAILED;
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared),
+                     YOKE_ERR_DEVICE_LOST);
+    assert_string_equal(toy_calls, "l");
+    toy_current = TOY_OTHER;
+    toy_set_fails = true; /* nothing is launched where the context cannot be set */
+    yoke_cudalike_noted[toy_flavour.index] = 0;
+    toy_calls[0] = '\0';
+    assert_int_equal(yoke_cudalike_prepared_launch(&toy_queue, prepared),
+                     YOKE_ERR_DEVICE_LOST);
+    assert_string_equal(toy_calls, "gs");
+    yoke_cudalike_prepared_destroy(prepared);
 }
 
 static void *on_another_thread(void *argument)
@@ -270,6 +358,7 @@ int main(void)
         cmocka_unit_test_setup(failures_restore, setup),
         cmocka_unit_test_setup(statuses, setup),
         cmocka_unit_test_setup(launch_packs_arguments, setup),
+        cmocka_unit_test_setup(prepared_launches, setup),
         cmocka_unit_test_setup(threads_do_not_mix, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,10 +93,7 @@ static bool ends_objects(const char *function)
 {
     static const char *const words[] = {"Free",  "Destroy",  "Unload",   "Release",
                                         "Close", "Finalize", "ResetDev", NULL};
-    /* An executor is over when the stream cannot be waited for, to make it a workspace.
-     */
-    return has_word(function, words) || strncmp(function, "aclnn", 5) == 0 ||
-           strcmp(function, "aclrtSynchronizeStream") == 0;
+    return has_word(function, words) || strncmp(function, "aclnn", 5) == 0;
 }
 
 /* Asks for or sets what is current: what is not known cannot be given back, and without

@@ -231,7 +231,17 @@ static void launch(yoke_device_t *device, yoke_queue_t *queue, yoke_kernel_t *ke
     yoke_launch_t size = {{4, 1, 1}, {32, 1, 1}};
     STEP(yoke_queue_fill(queue, yoke_span(y, 0), "\0", 1, 4096));
     STEP(yoke_kernel_launch(queue, kernel, &size, arguments, 3));
+    yoke_prepared_launch_t *prepared = NULL;
+    MAKE(prepared, yoke_prepared_launch_create(kernel, &size, arguments, 3, &prepared));
+    if (prepared != NULL) {
+        STEP(yoke_queue_launch_prepared(queue, prepared));
+        STEP(yoke_prepared_launch_set_argument(prepared, 1, &arguments[1]));
+        STEP(yoke_prepared_launch_set_argument(prepared, 0, &arguments[0]));
+        STEP(yoke_prepared_launch_set_geometry(prepared, &size));
+        STEP(yoke_queue_launch_prepared(queue, prepared));
+    }
     settle(queue);
+    yoke_prepared_launch_destroy(prepared);
     yoke_buffer_destroy(y);
 }
 

@@ -2,6 +2,9 @@
 /* Programs of the host: kernels by the C compiler, with and without barriers. */
 #include "tests/host_live/support.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static const char axpy[] =
     "#define REAL TYPE\n"
     "YOKE_FUNCTION REAL twice(REAL x) { return x + x; }\n"
@@ -198,6 +201,36 @@ static void test_native(void **state)
     ops->queue_destroy(queue);
 }
 
+static void with_compiler(const char *text, mode_t mode, const char *first,
+                          const char *second)
+{
+    char path[] = "/tmp/yoke-no-compiler-XXXXXX";
+    yoke_impl_program_t *program = NULL;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(fchmod(file, mode), 0);
+    close(file);
+    setenv("YOKE_HOST_CC", path, 1);
+    assert_int_equal(compile_dialect(axpy, "-DTYPE=f32", &program), YOKE_ERR_SYSTEM);
+    if (strstr(yoke_last_error(), path) == NULL ||
+        strstr(yoke_last_error(), first) == NULL ||
+        strstr(yoke_last_error(), second) == NULL)
+        fail_msg("%s", yoke_last_error());
+    unsetenv("YOKE_HOST_CC");
+    unlink(path);
+}
+
+/* It is not the source that is wrong. */
+static void test_broken_compiler(void **state)
+{
+    (void)state;
+    with_compiler("#!/bin/sh\nexit 3\n", 0700, "exit code 3", "no message");
+    with_compiler("#!/bin/sh\necho x >&2\nkill -9 $$\n", 0700, "signal 9", "");
+    with_compiler("#!/bin/sh\nexit 0\n", 0700, "made no file", "");
+    with_compiler("#!/nowhere/sh\n", 0700, "cannot be run", "No such file");
+}
+
 static void test_compiler(void **state)
 {
     (void)state;
@@ -209,6 +242,7 @@ static void test_compiler(void **state)
     assert_null(yoke_host_compiler());
     yoke_impl_program_t *program = NULL;
     assert_int_equal(compile_dialect(axpy, "-DTYPE=f32", &program), YOKE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(yoke_last_error(), "YOKE_HOST_CC: /nowhere/cc"));
     setenv("YOKE_HOST_CC", "clang", 1);
     compiler = yoke_host_compiler();
     if (compiler != NULL) {
@@ -229,9 +263,11 @@ int main(void)
         return 77;
     }
     free(compiler);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compile_and_binary), cmocka_unit_test(test_bad_source),
-        cmocka_unit_test(test_barriers), cmocka_unit_test(test_native),
-        cmocka_unit_test(test_compiler)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_and_binary),
+                                       cmocka_unit_test(test_bad_source),
+                                       cmocka_unit_test(test_barriers),
+                                       cmocka_unit_test(test_native),
+                                       cmocka_unit_test(test_compiler),
+                                       cmocka_unit_test(test_broken_compiler)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -213,9 +213,22 @@ static void test_refused(void **state)
     assert_int_equal(access("relative", F_OK), -1);
 }
 
+static unsigned warnings;
+static char warning[256];
+
+static void keep_warning(void *context, yoke_log_level_t level, const char *line)
+{
+    (void)context;
+    if (level == YOKE_LOG_WARNING) {
+        warnings++;
+        snprintf(warning, sizeof warning, "%s", line);
+    }
+}
+
 static void test_bound(void **state)
 {
     (void)state;
+    yoke_log_set_sink(keep_warning, NULL);
     char out[64], name[16];
     struct timespec pause = {0,
                              12000000}; /* file times are as fine as the kernel's tick */
@@ -234,6 +247,23 @@ static void test_bound(void **state)
     setenv("YOKE_CACHE_SIZE", "no size", 1);
     assert_int_equal(put("one more", "data"), YOKE_OK);
     assert_int_equal(each(NULL), left + 1);
+    assert_int_equal(put("yet one more", "data"), YOKE_OK);
+    assert_int_equal(warnings, 1); /* once */
+    assert_non_null(strstr(warning, "YOKE_CACHE_SIZE: 'no size'"));
+}
+
+/* Without room nothing is kept, and nothing from before is taken. */
+static void test_no_room(void **state)
+{
+    (void)state;
+    char out[64];
+    assert_int_equal(put("one", "data"), YOKE_OK);
+    setenv("YOKE_CACHE_SIZE", "0", 1);
+    assert_int_equal(get("one", out, sizeof out), YOKE_ERR_NOT_FOUND);
+    assert_int_equal(put("two", "data"), YOKE_ERR_NOT_FOUND);
+    assert_int_equal(each(NULL), 0);
+    unsetenv("YOKE_CACHE_SIZE");
+    assert_int_equal(get("one", out, sizeof out), YOKE_ERR_NOT_FOUND);
 }
 
 /* Writers and readers at once: a reader gets nothing or one of the two, whole. */
@@ -282,6 +312,7 @@ int main(void)
         cmocka_unit_test_setup(test_collision, fresh),
         cmocka_unit_test_setup(test_damage, fresh),
         cmocka_unit_test_setup(test_bound, fresh),
+        cmocka_unit_test_setup(test_no_room, fresh),
         cmocka_unit_test_setup(test_processes, fresh),
         cmocka_unit_test_setup(test_refused, fresh),
     };

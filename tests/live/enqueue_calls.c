@@ -71,6 +71,12 @@ static void enqueue(yoke_device_t *device, bool kernels)
         yoke_argument_t arguments[] = {yoke_argument_span(a, 0),
                                        yoke_argument_value(&word, 4)};
         QUIET(yoke_kernel_launch(queue, kernel, &launch, arguments, 2));
+        yoke_prepared_launch_t *prepared = NULL;
+        yoke_prepared_launch_create(kernel, &launch, arguments, 2, &prepared);
+        QUIET(yoke_queue_launch_prepared(queue, prepared));
+        QUIET(yoke_prepared_launch_set_argument(prepared, 1, &arguments[1]));
+        QUIET(yoke_prepared_launch_set_geometry(prepared, &launch));
+        yoke_prepared_launch_destroy(prepared);
         yoke_kernel_destroy(kernel);
         yoke_program_destroy(program);
     }

@@ -367,9 +367,12 @@ static yoke_status_t launch(yoke_impl_queue_t *queue, yoke_impl_kernel_t *kernel
 {
     (void)queue;
     (void)kernel;
-    (void)how;
-    (void)arguments;
-    (void)count;
+    mock.launched = *how;
+    mock.launched_count = count;
+    mock.launched_value = 0;
+    for (size_t i = 0; i < count; i++)
+        if (arguments[i].kind == YOKE_ARGUMENT_VALUE && arguments[i].size == 4)
+            memcpy(&mock.launched_value, arguments[i].value, 4);
     return answer("mockLaunch");
 }
 

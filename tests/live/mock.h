@@ -32,6 +32,9 @@ typedef struct mock {
     const void *compiled;   /* text that was given to program_create() last */
     bool compiled_a_binary; /* it was one */
     int current;            /* depth of with_current() */
+    yoke_launch_t launched; /* what launch() was given last, the last value of 4 bytes */
+    size_t launched_count;
+    uint32_t launched_value;
 } mock_t;
 
 extern mock_t mock;

@@ -77,6 +77,11 @@ cp world.so folder/aaa.so && chmod 666 folder/aaa.so
 export YOKE_PLUGIN_DIR=$work/folder
 expect YOKE_OK "second:0 works" second
 expect YOKE_OK "aaa.so was not loaded" own
+mkdir shared && cp folder/own.so folder/second.so shared && chmod 777 shared
+export YOKE_PLUGIN_DIR=$work/shared
+expect YOKE_OK "nothing is loaded from $work/shared: $work/shared: others may" null
+count=$(./use null 2>&1 | grep -c "^yoke: .*others may write") || true
+[[ $count == 1 ]] || { echo "a folder that others may write: told $count times"; status=1; }
 export YOKE_PLUGIN_DIR=$work/nowhere
 expect YOKE_OK "null:0 works" null
 exit $status

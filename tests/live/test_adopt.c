@@ -277,6 +277,7 @@ static void foreign_tensors_are_refused(void **state)
     BAD(bad.version.major = 2, YOKE_ERR_UNSUPPORTED, "DLPack 2.0");
     BAD(bad.dl_tensor.device.device_type = DL_CUDA, YOKE_ERR_USAGE, "device type 2");
     BAD(bad.dl_tensor.device.device_id = 1, YOKE_ERR_USAGE, "number 1");
+    BAD(bad.dl_tensor.device.device_id = -1, YOKE_ERR_USAGE, "number -1");
     BAD(bad.dl_tensor.dtype.lanes = 4, YOKE_ERR_UNSUPPORTED, "4 lanes");
     BAD(bad.dl_tensor.dtype.bits = 128, YOKE_ERR_UNSUPPORTED, "128 bits");
     BAD(bad.dl_tensor.dtype.code = 5, YOKE_ERR_UNSUPPORTED, "code 5");

@@ -409,7 +409,8 @@ static void calls_are_traced(void **state)
         yoke_queue_copy(bench.queue, yoke_span(bench.a, 4), yoke_span(bench.b, 0), 8));
     assert_ok(yoke_kernel_launch(bench.queue, bench.kernel, &launch, NULL, 0));
     mock.answer = YOKE_ERR_SYSTEM;
-    assert_int_equal(yoke_queue_sync(bench.queue), YOKE_ERR_SYSTEM);
+    assert_fails(yoke_queue_sync(bench.queue), YOKE_ERR_SYSTEM, "mock:0: ");
+    assert_null(strstr(strstr(yoke_last_error(), "mock:0") + 1, "mock:0"));
     tear_down(&bench);
     yoke_log_set_level(YOKE_LOG_WARNING);
     static const char *const wanted[] = {

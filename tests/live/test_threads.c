@@ -4,6 +4,7 @@
 #include "tests/live/mock.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #define THREADS 8
 #define ROUNDS 200
@@ -107,11 +108,77 @@ static void all_threads_see_the_loss(void **state)
     assert_int_equal(mock.alive, 0);
 }
 
+/* --- a buffer ends on one thread while a launch that binds it is used on another -----
+ */
+
+static _Atomic(yoke_buffer_t *) offered;
+
+static void *make_and_end_buffers(void *argument)
+{
+    (void)argument;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        yoke_buffer_t *buffer = NULL;
+        EXPECT(yoke_buffer_create(shared, YOKE_MEMORY_DEVICE, 64, &buffer) == YOKE_OK);
+        atomic_store(&offered, buffer);
+        while (atomic_load(&offered) != NULL)
+            sched_yield();
+        yoke_buffer_destroy(buffer); /* bound, and perhaps no longer */
+    }
+    return NULL;
+}
+
+static void buffers_end_beside_launches(void **state)
+{
+    (void)state;
+    const yoke_launch_t launch = {{1, 1, 1}, {1, 1, 1}};
+    yoke_program_options_t options = {.struct_size = sizeof options,
+                                      .format = YOKE_PROGRAM_NATIVE,
+                                      .data = "k",
+                                      .size = 1};
+    yoke_program_t *program = NULL;
+    yoke_kernel_t *kernel = NULL;
+    yoke_queue_t *queue = NULL;
+    yoke_buffer_t *mine = NULL;
+    yoke_prepared_launch_t *prepared = NULL;
+    pthread_t other;
+    atomic_store(&wrong, 0);
+    shared = mock_device(0, 0);
+    assert_ok(yoke_program_create(shared, &options, &program));
+    assert_ok(yoke_kernel_create(program, "k", &kernel));
+    assert_ok(yoke_queue_create(shared, NULL, &queue));
+    assert_ok(yoke_buffer_create(shared, YOKE_MEMORY_DEVICE, 64, &mine));
+    const yoke_argument_t own = yoke_argument_span(mine, 0), both[2] = {own, own};
+    assert_ok(yoke_prepared_launch_create(kernel, &launch, both, 2, &prepared));
+    assert_int_equal(pthread_create(&other, NULL, make_and_end_buffers, NULL), 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        yoke_buffer_t *theirs;
+        while ((theirs = atomic_load(&offered)) == NULL)
+            sched_yield();
+        yoke_argument_t argument = yoke_argument_span(theirs, 0);
+        EXPECT(yoke_prepared_launch_set_argument(prepared, i % 2, &argument) == YOKE_OK);
+        atomic_store(&offered, NULL);
+        yoke_status_t status = yoke_queue_launch_prepared(queue, prepared);
+        EXPECT(status == YOKE_OK || status == YOKE_ERR_USAGE);
+        EXPECT(yoke_prepared_launch_set_argument(prepared, i % 2, &own) == YOKE_OK);
+        EXPECT(yoke_queue_launch_prepared(queue, prepared) == YOKE_OK);
+    }
+    pthread_join(other, NULL);
+    assert_int_equal(wrong, 0);
+    yoke_prepared_launch_destroy(prepared);
+    yoke_kernel_destroy(kernel);
+    yoke_program_destroy(program);
+    yoke_buffer_destroy(mine);
+    yoke_queue_destroy(queue);
+    yoke_device_close(shared);
+    assert_int_equal(mock.alive, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(threads_share_a_device, mock_reset),
         cmocka_unit_test_setup(all_threads_see_the_loss, mock_reset),
+        cmocka_unit_test_setup(buffers_end_beside_launches, mock_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

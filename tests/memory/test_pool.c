@@ -236,7 +236,10 @@ static void refuses(void **state)
     assert_int_equal(yoke_pool_allocate(f.pool, NULL, 1, &span), YOKE_ERR_USAGE);
     assert_int_equal(yoke_pool_allocate(f.pool, f.queue, 0, &span), YOKE_ERR_USAGE);
     assert_int_equal(yoke_pool_allocate(f.pool, f.queue, UINT64_MAX, &span),
-                     YOKE_ERR_USAGE);
+                     YOKE_ERR_DEVICE_MEMORY);
+    assert_int_equal(yoke_pool_allocate(f.pool, f.queue, (uint64_t)1 << 63, &span),
+                     YOKE_ERR_DEVICE_MEMORY);
+    assert_non_null(strstr(yoke_last_error(), "free on the device"));
     assert_int_equal(yoke_pool_allocate(f.pool, f.queue, 1, NULL), YOKE_ERR_USAGE);
     span = get(&f, f.queue, 5000);
     yoke_span_t inside = yoke_span(span.buffer, span.offset + 512);

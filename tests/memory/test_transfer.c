@@ -252,6 +252,7 @@ static void refuses(void **state)
     assert_int_equal(yoke_transfer_wait(transfer), YOKE_OK);
     assert_int_equal(yoke_transfer_poll(NULL), YOKE_ERR_USAGE);
     assert_int_equal(yoke_transfer_wait(NULL), YOKE_ERR_USAGE);
+    assert_non_null(strstr(yoke_last_error(), "yoke_transfer_wait:"));
     assert_int_equal(yoke_transfer_wait_event(NULL, a.queue, NULL), YOKE_ERR_USAGE);
     assert_int_equal(yoke_transfer_wait_event(transfer, a.queue, NULL), YOKE_ERR_USAGE);
     assert_string_equal(yoke_transfer_method(NULL), "");

@@ -441,6 +441,62 @@ static void test_local_memory(void **state)
     }
 }
 
+/* More offsets than a buffer keeps parts for: a prepared launch has its own then. */
+static void test_prepared(void **state)
+{
+    (void)state;
+    for (const char *const *name = support_devices(); *name != NULL; name++) {
+        yoke_device_t *device = opened(*name);
+        yoke_program_t *program = NULL;
+        yoke_kernel_t *scale = kernel_of(device, text, "scale", &program);
+        yoke_queue_t *queue = queue_on(device);
+        uint64_t step = info_of(device).alignment > 4 ? info_of(device).alignment : 4;
+        enum { COUNT = 150 };
+        const yoke_launch_t launch = {{1, 1, 1}, {4, 1, 1}};
+        float data[4] = {1, 2, 3, 4}, a = 2, *all = calloc(1, COUNT * step + sizeof data);
+        uint32_t n = 4;
+        yoke_buffer_t *x = made(device, YOKE_MEMORY_DEVICE, sizeof data);
+        yoke_buffer_t *y = made(device, YOKE_MEMORY_DEVICE, COUNT * step + sizeof data);
+        yoke_prepared_launch_t *prepared = NULL, *last = NULL, *none = NULL;
+        assert_non_null(all);
+        yoke_argument_t arguments[] = {yoke_argument_span(x, 0), yoke_argument_span(y, 0),
+                                       yoke_argument_value(&a, sizeof a),
+                                       yoke_argument_value(&n, sizeof n)};
+        ok(yoke_queue_write(queue, yoke_span(x, 0), data, sizeof data));
+        ok(yoke_prepared_launch_create(scale, &launch, arguments, 4, &prepared));
+        for (uint64_t i = 0; i < COUNT; i++) {
+            yoke_argument_t at = yoke_argument_span(y, i * step);
+            ok(yoke_prepared_launch_set_argument(prepared, 1, &at));
+            ok(yoke_queue_launch_prepared(queue, prepared));
+        }
+        arguments[1] = yoke_argument_span(y, COUNT * step);
+        ok(yoke_prepared_launch_create(scale, &launch, arguments, 4, &last));
+        ok(yoke_queue_launch_prepared(queue, last));
+        ok(yoke_queue_read(queue, all, yoke_span(y, 0), COUNT * step + sizeof data));
+        ok(yoke_queue_sync(queue));
+        for (uint64_t i = 0; i <= COUNT; i++)
+            assert_true(all[i * step / 4] == 2);
+        for (int i = 0; i < 4; i++)
+            assert_true(all[COUNT * step / 4 + (size_t)i] == 2 * data[i]);
+        /* What the runtime alone can tell. */
+        assert_int_equal(yoke_prepared_launch_create(scale, &launch, arguments, 3, &none),
+                         YOKE_ERR_USAGE);
+        arguments[3].size = 2;
+        assert_int_equal(yoke_prepared_launch_create(scale, &launch, arguments, 4, &none),
+                         YOKE_ERR_USAGE);
+        assert_null(none);
+        yoke_prepared_launch_destroy(last);
+        yoke_prepared_launch_destroy(prepared);
+        yoke_buffer_destroy(x);
+        yoke_buffer_destroy(y);
+        yoke_kernel_destroy(scale);
+        yoke_program_destroy(program);
+        yoke_queue_destroy(queue);
+        yoke_device_close(device);
+        free(all);
+    }
+}
+
 static void test_bad_launches(void **state)
 {
     (void)state;
@@ -611,13 +667,13 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),         cmocka_unit_test(test_limit_is_ours),
-        cmocka_unit_test(test_copies),       cmocka_unit_test(test_fills),
-        cmocka_unit_test(test_large_copy),   cmocka_unit_test(test_two_platforms),
-        cmocka_unit_test(test_events),       cmocka_unit_test(test_host_calls),
-        cmocka_unit_test(test_launches),     cmocka_unit_test(test_local_memory),
-        cmocka_unit_test(test_bad_launches), cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_info),       cmocka_unit_test(test_limit_is_ours),
+        cmocka_unit_test(test_copies),     cmocka_unit_test(test_fills),
+        cmocka_unit_test(test_large_copy), cmocka_unit_test(test_two_platforms),
+        cmocka_unit_test(test_events),     cmocka_unit_test(test_host_calls),
+        cmocka_unit_test(test_launches),   cmocka_unit_test(test_local_memory),
+        cmocka_unit_test(test_prepared),   cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_programs),   cmocka_unit_test(test_threads),
     };
     if (!support_prepare()) {
         support_clean();

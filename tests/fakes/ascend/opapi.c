@@ -16,6 +16,7 @@ typedef enum operation { ELEMENTWISE, PRODUCT, CAST } operation_t;
 
 struct aclOpExecutor {
     fake_handle_t handle;
+    bool repeatable;
     uint64_t workspace;
     struct task {
         operation_t operation;
@@ -82,8 +83,10 @@ static aclnnStatus execute(void *workspace, uint64_t size, aclOpExecutor *handle
     if (good)
         good = yoke_fake_acl_push(stream, run_task, &executor->task,
                                   sizeof executor->task) == ACL_SUCCESS;
-    fake_handle_remove(&executor->handle);
-    free(executor);
+    if (!executor->repeatable) {
+        fake_handle_remove(&executor->handle);
+        free(executor);
+    }
     return good ? ACLNN_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
 }
 
@@ -294,12 +297,24 @@ FAKE_API aclnnStatus aclnnCastGetWorkspaceSize(const aclTensor *self,
 }
 SECOND_PHASE(aclnnCast)
 
+FAKE_API aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
+{
+    FAKE_CALL(aclSetAclOpExecutorRepeatable, aclnnStatus);
+    aclOpExecutor *one = fake_handle_check(executor, KIND_EXECUTOR);
+    if (one == NULL)
+        return ACLNN_ERR_PARAM_NULLPTR;
+    one->repeatable = true;
+    return ACLNN_SUCCESS;
+}
+
 FAKE_API aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor)
 {
     FAKE_CALL(aclDestroyAclOpExecutor, aclnnStatus);
     aclOpExecutor *old = fake_handle_check(executor, KIND_EXECUTOR);
     if (old == NULL)
         return ACLNN_ERR_PARAM_NULLPTR;
+    if (!old->repeatable)
+        return ACLNN_ERR_PARAM_INVALID; /* its second phase ends it */
     fake_handle_remove(&old->handle);
     free(old);
     return ACLNN_SUCCESS;
