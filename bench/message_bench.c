@@ -5,8 +5,9 @@
  *
  *   yoke_message_bench [ROUNDS [LARGEST]]
  *
- * Latency is half of a round trip; bandwidth is a window of messages one way, answered by
- * an empty one. Medians of ROUNDS rounds; "min" beside them.
+ * One way is half of a round trip; an exchange is a message each way at once; GB/s are a
+ * window of messages one way, answered by an empty one. Medians of ROUNDS rounds, and the
+ * best.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -137,14 +138,8 @@ static void move_ours(end_t *end, bool send, int peer, char *data, uint64_t size
     wait_ours(end, messages, count);
 }
 
-static void move_plain(end_t *end, bool send, char *data, uint64_t size, int count)
+static void wait_plain(end_t *end, ucs_status_ptr_t *requests, int count)
 {
-    ucs_status_ptr_t requests[WINDOW];
-    ucp_request_param_t param = {.op_attr_mask = 0};
-    for (int i = 0; i < count; i++)
-        requests[i] =
-            send ? ucp_tag_send_nbx(end->endpoint, data, size, 1, &param)
-                 : ucp_tag_recv_nbx(end->worker, data, size, 1, UINT64_MAX, &param);
     unsigned idle = 0;
     for (int i = 0; i < count; i++) {
         if (UCS_PTR_IS_ERR(requests[i]))
@@ -156,6 +151,36 @@ static void move_plain(end_t *end, bool send, char *data, uint64_t size, int cou
                 sched_yield();
         ucp_request_free(requests[i]);
     }
+}
+
+static void move_plain(end_t *end, bool send, char *data, uint64_t size, int count)
+{
+    ucs_status_ptr_t requests[WINDOW];
+    ucp_request_param_t param = {.op_attr_mask = 0};
+    for (int i = 0; i < count; i++)
+        requests[i] =
+            send ? ucp_tag_send_nbx(end->endpoint, data, size, 1, &param)
+                 : ucp_tag_recv_nbx(end->worker, data, size, 1, UINT64_MAX, &param);
+    wait_plain(end, requests, count);
+}
+
+/* Both sides at once. */
+static void swap_ours(end_t *end, int peer, char *data, char *into, uint64_t size)
+{
+    yoke_message_t messages[2] = {{.peer = peer, .data = into, .size = size},
+                                  {.peer = peer, .data = data, .size = size}};
+    yoke_transport_receive(end->transport, &messages[0]);
+    yoke_transport_send(end->transport, &messages[1]);
+    wait_ours(end, messages, 2);
+}
+
+static void swap_plain(end_t *end, char *data, char *into, uint64_t size)
+{
+    ucp_request_param_t param = {.op_attr_mask = 0};
+    ucs_status_ptr_t requests[2] = {
+        ucp_tag_recv_nbx(end->worker, into, size, 1, UINT64_MAX, &param),
+        ucp_tag_send_nbx(end->endpoint, data, size, 1, &param)};
+    wait_plain(end, requests, 2);
 }
 
 static void move(end_t *end, bool send, int peer, char *data, uint64_t size, int count)
@@ -186,6 +211,18 @@ static double latency(end_t *end, int rank, char *data, uint64_t size)
     return (now() - begin) / n / 2;
 }
 
+static double exchange(end_t *end, int rank, char *data, char *into, uint64_t size)
+{
+    int n = repeats(size);
+    double begin = now();
+    for (int i = 0; i < n; i++)
+        if (end->way->tls != NULL)
+            swap_plain(end, data, into, size);
+        else
+            swap_ours(end, 1 - rank, data, into, size);
+    return (now() - begin) / n;
+}
+
 static double bandwidth(end_t *end, int rank, char *data, uint64_t size)
 {
     int n = repeats(size) / 3 + 1, window = size > 1048576 ? 2 : WINDOW;
@@ -207,17 +244,20 @@ static const uint64_t sizes[] = {0,     8,      64,      512,     4096,    16384
                                  65536, 262144, 1048576, 4194304, 67108864};
 #define SIZES ((int)(sizeof sizes / sizeof sizes[0]))
 
-static double times[WAYS][SIZES][MOST_ROUNDS], rates[WAYS][SIZES][MOST_ROUNDS];
+static double times[WAYS][SIZES][MOST_ROUNDS], swaps[WAYS][SIZES][MOST_ROUNDS],
+    rates[WAYS][SIZES][MOST_ROUNDS];
 
 static void show(int way, int rounds, uint64_t largest)
 {
     for (int i = 0; i < SIZES && sizes[i] <= largest; i++) {
-        double *t = times[way][i], *r = rates[way][i];
+        double *t = times[way][i], *x = swaps[way][i], *r = rates[way][i];
         qsort(t, (size_t)rounds, sizeof *t, compare);
+        qsort(x, (size_t)rounds, sizeof *x, compare);
         qsort(r, (size_t)rounds, sizeof *r, compare);
-        printf("%-14s %9llu  %10.2f %10.2f  %9.2f %9.2f\n", ways[way].name,
+        printf("%-14s %9llu  %10.2f %10.2f  %10.2f %10.2f  %8.2f %8.2f\n", ways[way].name,
                (unsigned long long)sizes[i], t[rounds / 2] * 1e6, t[0] * 1e6,
-               r[rounds / 2] * 1e-9, r[rounds - 1] * 1e-9);
+               x[rounds / 2] * 1e6, x[0] * 1e6, r[rounds / 2] * 1e-9,
+               r[rounds - 1] * 1e-9);
     }
 }
 
@@ -237,20 +277,24 @@ static int measure(int rank, int size, void *context)
     for (int way = 0; way < WAYS; way++)
         open_end(&ends[way], &ways[way], control, rank);
     char *data = malloc(plan->largest + 1);
+    char *into = malloc(plan->largest + 1);
     memset(data, 1, plan->largest);
+    memset(into, 1, plan->largest);
     for (int round = -1; round < plan->rounds; round++) /* the first warms up */
         for (int i = 0; i < SIZES && sizes[i] <= plan->largest; i++)
             for (int way = 0; way < WAYS; way++) {
                 double t = latency(&ends[way], rank, data, sizes[i]);
+                double x = exchange(&ends[way], rank, data, into, sizes[i]);
                 double r = bandwidth(&ends[way], rank, data, sizes[i]);
                 if (round >= 0) {
                     times[way][i][round] = t;
+                    swaps[way][i][round] = x;
                     rates[way][i][round] = r;
                 }
             }
     if (rank == 0)
-        printf("%-14s %9s  %10s %10s  %9s %9s\n", "", "bytes", "us", "min", "GB/s",
-               "max");
+        printf("%-14s %9s  %10s %10s  %10s %10s  %8s %8s\n", "", "bytes", "one way us",
+               "min", "exchange", "min", "GB/s", "max");
     for (int way = 0; rank == 0 && way < WAYS; way++)
         show(way, plan->rounds, plan->largest);
     fflush(stdout);

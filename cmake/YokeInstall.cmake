@@ -7,10 +7,16 @@ set(YOKE_PACKAGE_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/yoke)
 
 file(RELATIVE_PATH YOKE_BIN_TO_LIB
   ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(yoke yoke_plan PROPERTIES INSTALL_RPATH "$ORIGIN")
+set(YOKE_INSTALLED yoke yoke_plan)
+set(YOKE_PACKAGES yoke yoke-plan)
+if(YOKE_BUILD_COMM)
+  list(APPEND YOKE_INSTALLED yoke_comm)
+  list(APPEND YOKE_PACKAGES yoke-comm)
+endif()
+set_target_properties(${YOKE_INSTALLED} PROPERTIES INSTALL_RPATH "$ORIGIN")
 set_target_properties(yoke_command PROPERTIES INSTALL_RPATH "$ORIGIN/${YOKE_BIN_TO_LIB}")
 
-install(TARGETS yoke yoke_plan EXPORT yoke-targets
+install(TARGETS ${YOKE_INSTALLED} EXPORT yoke-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS yoke_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -40,7 +46,7 @@ install(FILES ${YOKE_REFERENCE_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${YOKE_REFERENCE_COMPLETION}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME yoke)
 
-# find_package(yoke) gives yoke::yoke and yoke::yoke_plan.
+# find_package(yoke) gives yoke::yoke, yoke::yoke_plan and yoke::yoke_comm.
 install(EXPORT yoke-targets NAMESPACE yoke:: DESTINATION ${YOKE_PACKAGE_DESTINATION})
 configure_package_config_file(cmake/yoke-config.cmake.in ${PROJECT_BINARY_DIR}/yoke-config.cmake
   INSTALL_DESTINATION ${YOKE_PACKAGE_DESTINATION})
@@ -52,7 +58,7 @@ install(FILES ${PROJECT_BINARY_DIR}/yoke-config.cmake
 # pkg-config; the prefix is found from where the file lies.
 file(RELATIVE_PATH YOKE_PC_TO_PREFIX
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-foreach(package yoke yoke-plan)
+foreach(package ${YOKE_PACKAGES})
   configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -19,17 +19,21 @@ add_library(yoke_plan SHARED
   $<TARGET_OBJECTS:yoke_partition>)
 target_link_libraries(yoke_plan PUBLIC yoke PRIVATE PkgConfig::JANSSON)
 
-# The collective costs are costmodel's one file that needs nothing of it.
-add_library(yoke_comm SHARED
-  $<TARGET_OBJECTS:yoke_comm_control>
-  $<TARGET_OBJECTS:yoke_comm_transport>
-  $<TARGET_OBJECTS:yoke_ucx_comm>
-  ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
-target_include_directories(yoke_comm PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(yoke_comm PUBLIC yoke PRIVATE PkgConfig::UCX PkgConfig::PMIX PkgConfig::NETTLE
-                      PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m)
+set(YOKE_LIBRARIES yoke yoke_plan)
+if(YOKE_BUILD_COMM)
+  list(APPEND YOKE_LIBRARIES yoke_comm)
+  # The collective costs are costmodel's one file that needs nothing of it.
+  add_library(yoke_comm SHARED
+    $<TARGET_OBJECTS:yoke_comm_control>
+    $<TARGET_OBJECTS:yoke_comm_transport>
+    $<TARGET_OBJECTS:yoke_ucx_comm>
+    ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
+  target_include_directories(yoke_comm PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(yoke_comm PUBLIC yoke PRIVATE PkgConfig::UCX PkgConfig::PMIX PkgConfig::NETTLE
+                        PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m)
+endif()
 
-foreach(library yoke yoke_plan yoke_comm)
+foreach(library ${YOKE_LIBRARIES})
   set_target_properties(${library} PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${YOKE_SOVERSION}
@@ -42,7 +46,7 @@ foreach(library yoke yoke_plan yoke_comm)
 endforeach()
 if(YOKE_SANITIZE)
   # The sanitizer's run time is in the executable, not in the library.
-  foreach(library yoke yoke_plan yoke_comm)
+  foreach(library ${YOKE_LIBRARIES})
     target_link_options(${library} PRIVATE -Wl,--undefined-version -Wl,-z,undefs)
   endforeach()
 endif()

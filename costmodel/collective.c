@@ -92,3 +92,72 @@ void yoke_cost_weights(unsigned n, const double *rates, double *out_shares)
     for (unsigned i = 0; i < n; i++)
         out_shares[i] = sum > 0 ? out_shares[i] / sum : 1 / (double)n;
 }
+
+double yoke_terms_seconds(const yoke_collective_terms_t *terms,
+                          const yoke_link_cost_t *link)
+{
+    double adding = link->reduction > 0 ? terms->reduced / link->reduction : 0;
+    return terms->rounds * link->latency + terms->messages * link->overhead +
+           transfer(terms->sent, link->bandwidth) + adding;
+}
+
+yoke_collective_terms_t yoke_terms_direct(unsigned ranks, double bytes)
+{
+    double others = ranks > 1 ? (double)ranks - 1 : 0;
+    yoke_collective_terms_t terms = {others > 0 ? 1 : 0, others, 0, 0};
+    terms.sent = others / (ranks > 0 ? (double)ranks : 1) * bytes;
+    return terms;
+}
+
+yoke_collective_terms_t yoke_terms_ring(unsigned ranks, double bytes)
+{
+    yoke_collective_terms_t terms = yoke_terms_direct(ranks, bytes);
+    terms.rounds = terms.messages;
+    return terms;
+}
+
+yoke_collective_terms_t yoke_terms_halving(unsigned ranks, double bytes)
+{
+    yoke_collective_terms_t terms = yoke_terms_direct(ranks, bytes);
+    terms.rounds = terms.messages = yoke_ceil_log2(ranks);
+    if ((ranks & (ranks - 1)) != 0) { /* a pair's odd rank gives all of its own first */
+        terms.rounds += 1;
+        terms.messages += 1;
+        terms.sent += bytes;
+    }
+    return terms;
+}
+
+yoke_collective_terms_t yoke_terms_tree(unsigned ranks, double bytes)
+{
+    double rounds = yoke_ceil_log2(ranks);
+    yoke_collective_terms_t terms = {rounds, rounds, rounds * bytes, 0};
+    return terms;
+}
+
+yoke_collective_terms_t yoke_terms_chain(unsigned ranks, double bytes, double segments)
+{
+    yoke_collective_terms_t terms = {0, 0, 0, 0};
+    if (ranks <= 1)
+        return terms;
+    terms.rounds = (double)ranks - 2 + segments;
+    terms.messages = terms.rounds;
+    terms.sent = terms.rounds * bytes / segments;
+    return terms;
+}
+
+yoke_collective_terms_t yoke_terms_sum(yoke_collective_terms_t a,
+                                       yoke_collective_terms_t b)
+{
+    a.rounds += b.rounds;
+    a.messages += b.messages;
+    a.sent += b.sent;
+    a.reduced += b.reduced;
+    return a;
+}
+
+yoke_collective_terms_t yoke_terms_reducing(yoke_collective_terms_t terms)
+{
+    terms.reduced = terms.sent;
+    return terms;
+}

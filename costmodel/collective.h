@@ -28,6 +28,42 @@ double yoke_cost_all_to_all(unsigned ranks, double bytes, double bandwidth,
 double yoke_cost_ramp(double bytes, double ramp, double half);
 
 /*
+ * Terms of one algorithm, for the rank that has most to do: what it costs is
+ *   rounds x latency + messages x overhead + sent / bandwidth + reduced / reduction.
+ * bytes: the vector (all-reduce, reduce, broadcast), or all blocks of one rank's larger
+ * buffer. The counts are the classical ones: Chan, Heimlich, Purkayastha and van de
+ * Geijn, "Collective communication: theory, practice, and experience", 2007; Patarasuk
+ * and Yuan, JPDC 69, 2009 (rings); Bruck et al., IEEE TPDS 8, 1997 (all-to-all by
+ * doubling).
+ */
+typedef struct yoke_collective_terms {
+    double rounds, messages, sent, reduced;
+} yoke_collective_terms_t;
+
+typedef struct yoke_link_cost {
+    double latency, overhead;    /* seconds */
+    double bandwidth, reduction; /* bytes/s */
+} yoke_link_cost_t;
+
+double yoke_terms_seconds(const yoke_collective_terms_t *terms,
+                          const yoke_link_cost_t *link);
+/* every rank to every other one: (n-1)/n of the bytes, in one round */
+yoke_collective_terms_t yoke_terms_direct(unsigned ranks, double bytes);
+/* neighbour to neighbour, n - 1 rounds of one block */
+yoke_collective_terms_t yoke_terms_ring(unsigned ranks, double bytes);
+/* blocks that double, or halve: ceil(log2 n) rounds; n that is no power of two folds */
+yoke_collective_terms_t yoke_terms_halving(unsigned ranks, double bytes);
+/* the whole of `bytes` in each of ceil(log2 n) rounds */
+yoke_collective_terms_t yoke_terms_tree(unsigned ranks, double bytes);
+/* a chain of n ranks, `segments` segments one after the other */
+yoke_collective_terms_t yoke_terms_chain(unsigned ranks, double bytes, double segments);
+/* both, one after the other */
+yoke_collective_terms_t yoke_terms_sum(yoke_collective_terms_t a,
+                                       yoke_collective_terms_t b);
+/* what comes is added up */
+yoke_collective_terms_t yoke_terms_reducing(yoke_collective_terms_t terms);
+
+/*
  * Unequal links: n ranks (or islands) on a switch, each with its own rate in both
  * directions. An all-reduce of M bytes takes at least
  *   T* = max(M / min rate, 2 (n-1) M / sum of rates)   (n >= 2)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of the libraries against the recorded one (abi/), by abidiff.
 
-usage: abi.py C_COMPILER VERSION_SCRIPT libyoke libyoke_plan [--record]
+usage: abi.py C_COMPILER VERSION_SCRIPT libyoke libyoke_plan [libyoke_comm] [--record]
 
 A record is the interface of a stand-in: a library with an empty body for every function that
 the headers declare. The libraries themselves and a fresh stand-in are compared with it; then
@@ -15,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 
-compiler, script, *libraries = sys.argv[1:5]
 record = "--record" in sys.argv
+compiler, script, *libraries = [argument for argument in sys.argv[1:] if argument != "--record"]
 SOURCE = os.environ.get("YOKE_SOURCE_DIR") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDE = os.path.join(SOURCE, "include")
-NAMES = ("libyoke", "libyoke_plan")
+NAMES = ("libyoke", "libyoke_plan", "libyoke_comm")
 RECORDS = [os.path.join(SOURCE, "abi", name + ".abi") for name in NAMES]
 BREAKS = 4 | 8 | 1 | 2  # exit codes of abidiff: change, incompatible, error, usage
 failures = []
@@ -162,6 +162,14 @@ CHANGES = [
      r"\n\} yoke_backend_ops_t;", r"\n    int (*added)(int);\n} yoke_backend_ops_t;", False),
     ("a struct with struct_size grows at its end", 0,
      r"\n\} yoke_device_info_t;", r"\n    uint64_t added;\n} yoke_device_info_t;", False),
+    ("fields of a call of communication change places", 2,
+     r"(typedef struct yoke_comm_call \{.*?\n)(    [a-z][^;]*;[^\n]*\n)"
+     r"(    [a-z][^;]*;[^\n]*\n)(    [a-z][^;]*;[^\n]*\n)", r"\1\2\4\3", True),
+    ("a function of communication takes another type", 2,
+     r"(yoke_status_t yoke_comm_barrier\()yoke_comm_t \*comm", r"\1yoke_device_t *comm",
+     True),
+    ("options of a communicator grow at their end", 2,
+     r"\n\} yoke_comm_options_t;", r"\n    uint64_t added;\n} yoke_comm_options_t;", False),
     ("options of the planner grow at their end", 1,
      r"\n\} yoke_plan_options_t;", r"\n    uint64_t added;\n} yoke_plan_options_t;", False),
 ]
@@ -192,6 +200,8 @@ with tempfile.TemporaryDirectory(prefix="yoke-abi-") as folder:
     if record:
         sys.exit(0)
     for title, which, pattern, replacement, breaks in CHANGES:
+        if which >= len(libraries):
+            continue
         include = changed(folder, pattern, replacement)
         names = own[which]
         library = stand_in(folder, include, names, which)

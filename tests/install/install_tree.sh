@@ -45,6 +45,19 @@ esac
 for program in ./use_c ./use_cxx; do
     [[ $($program) == "$version" ]] || fail "$program does not run against $libdir"
 done
+if [[ -f $PKG_CONFIG_PATH/yoke-comm.pc ]]; then
+    cp "$here/use_comm.c" use_comm.c
+    cp "$here/use_comm.c" use_comm.cc
+    read -ra cflags <<<"$(pkg-config --cflags yoke-comm)"
+    read -ra libs <<<"$(pkg-config --libs yoke-comm)"
+    "$cc" -std=c11 "${flags[@]}" "${cflags[@]}" use_comm.c "${libs[@]}" "${link[@]}" \
+        "-Wl,-rpath,$libdir" -o use_comm_c
+    "$cxx" -std=c++17 "${flags[@]}" "${cflags[@]}" use_comm.cc "${libs[@]}" "${link[@]}" \
+        "-Wl,-rpath,$libdir" -o use_comm_cxx
+    for program in ./use_comm_c ./use_comm_cxx; do
+        [[ $($program) == 42 ]] || fail "$program does not run against $libdir"
+    done
+fi
 
 echo "== find_package"
 cmake -S . -B build -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The libraries export what the public headers declare, and nothing else.
 
-usage: symbols.py C_COMPILER libyoke libyoke_plan command
+usage: symbols.py C_COMPILER command libyoke libyoke_plan [libyoke_comm]
 
-Names of the private node are what libyoke_plan and the command use besides; each of them is
-used, so that the list cannot grow old."""
+Names of the private node are what the other libraries and the command use besides; each of
+them is used, so that the list cannot grow old. Where libyoke_comm is not built, its headers
+and what it would use are left out."""
 import glob
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-compiler, core, plan, command = sys.argv[1:]
+compiler, command, core, *others = sys.argv[1:]
 include = os.path.join(os.environ["YOKE_SOURCE_DIR"], "include")
 # The sanitizers have run-time parts in what they instrument.
 INSTRUMENTED = re.compile(r"^(__(asan|ubsan|sanitizer|sancov|odr|start___|stop___)|_?__sancov)")
@@ -68,19 +69,23 @@ names = declared()
 if len(names) < 100:
     complain("fewer functions than there are", names)
 both = {}
-for library in (core, plan):
+for library in (core, *others):
     found = exported(library)
-    complain(f"both libraries export", set(both) & set(found))
+    complain("two libraries export", set(both) & set(found))
     both.update(found)
     dynamic = output("readelf", "-d", library)
-    if not re.search(r"SONAME.*\[libyoke(_plan)?\.so\.0\]", dynamic):
+    if not re.search(r"SONAME.*\[libyoke(_plan|_comm)?\.so\.0\]", dynamic):
         complain(f"{library} has no soname of its version", {"libyoke*.so.0"})
 private = {name for name, version in both.items() if version.startswith("YOKE_PRIVATE_")}
 public = set(both) - private
+with_comm = len(others) > 1
+if not with_comm:
+    names = {name for name in names if not re.match(r"yoke_(comm|compress)", name)}
 complain("declared and not exported", names - public)
 complain("exported and not declared", public - names)
 complain("declared and of the private node", private & names)
-complain("of the private node and used by nobody",
-         private - used(plan) - used(command))
+if with_comm:
+    complain("of the private node and used by nobody",
+             private - used(command) - set().union(*map(used, others)))
 print(f"{len(public)} public names, {len(private)} private ones")
 sys.exit(1 if failures else 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rings and chains, in segments (Patarasuk and Yuan, "Bandwidth optimal all-reduce
- * algorithms for clusters of workstations", JPDC 69, 2009). Rank r sends to r + 1 only.
+ * algorithms for clusters of workstations", JPDC 69, 2009). Places are ranks in the order
+ * that crosses the fewest slow links (yoke_topology_ring()); place i sends to i + 1 only.
  *
  * Times, n ranks, a latency, b per byte, M bytes of the vector or of all blocks:
  * all-gather and reduce-scatter (n-1) (a + M/n b), all-reduce twice that, the chain of a
@@ -51,6 +52,31 @@ void yoke_ring_all_gather(const yoke_ring_t *ring, yoke_schedule_t *schedule)
     }
 }
 
+/* Ranks by their places in the ring, and back. */
+static int rank_at(const yoke_shape_t *shape, int place)
+{
+    return shape->topology != NULL ? yoke_topology_ring(shape->topology)[place] : place;
+}
+
+static int place_of(const yoke_shape_t *shape, int rank)
+{
+    int place = 0;
+    while (rank_at(shape, place) != rank)
+        place++;
+    return place;
+}
+
+/* Neighbours of this rank. */
+static int next_rank(const yoke_shape_t *shape, int place)
+{
+    return rank_at(shape, (place + 1) % shape->size);
+}
+
+static int previous_rank(const yoke_shape_t *shape, int place)
+{
+    return rank_at(shape, (place - 1 + shape->size) % shape->size);
+}
+
 /* A ring over all ranks whose blocks are cut into equally many segments each. */
 typedef struct blocks {
     const yoke_shape_t *shape;
@@ -58,12 +84,13 @@ typedef struct blocks {
     bool vector; /* shares of one vector; else the blocks of the call */
 } blocks_t;
 
+/* That of place i. */
 static void block(const blocks_t *blocks, int i, uint64_t *out_at, uint64_t *out_size)
 {
     const yoke_shape_t *shape = blocks->shape;
     if (!blocks->vector) {
-        *out_at = yoke_block_offset(shape, i);
-        *out_size = yoke_block_size(shape, i);
+        *out_at = yoke_block_offset(shape, rank_at(shape, i));
+        *out_size = yoke_block_size(shape, rank_at(shape, i));
         return;
     }
     uint64_t bytes = yoke_shape_bytes(shape);
@@ -97,8 +124,8 @@ static yoke_ring_t ring_of(const blocks_t *blocks, uint32_t phase, int place,
 {
     const yoke_shape_t *shape = blocks->shape;
     yoke_ring_t ring = {.size = shape->size, .place = place, .phase = phase};
-    ring.previous = (shape->rank - 1 + shape->size) % shape->size;
-    ring.next = (shape->rank + 1) % shape->size;
+    ring.previous = previous_rank(shape, place);
+    ring.next = next_rank(shape, place);
     ring.segments = blocks->segments;
     ring.ready = ready;
     ring.offset = offset_of;
@@ -113,24 +140,25 @@ static void all_gather(const yoke_shape_t *shape, yoke_schedule_t *schedule)
         yoke_steps_new(schedule, (uint64_t)shape->size * blocks.segments);
     if (ready == NULL)
         return;
-    uint64_t first = (uint64_t)shape->rank * blocks.segments;
+    int place = place_of(shape, shape->rank);
+    uint64_t first = (uint64_t)place * blocks.segments;
     uint64_t start = yoke_block_offset(shape, shape->rank);
     for (uint32_t s = 0; s < blocks.segments && !shape->in_place; s++) {
-        uint64_t at = offset_of(&blocks, shape->rank, s);
-        uint64_t size = offset_of(&blocks, shape->rank, s + 1) - at;
+        uint64_t at = offset_of(&blocks, place, s);
+        uint64_t size = offset_of(&blocks, place, s + 1) - at;
         ready[first + s] =
             yoke_schedule_copy(schedule, IN_RECV(at), IN_SEND(at - start), size);
     }
-    yoke_ring_t ring = ring_of(&blocks, PHASE(0), shape->rank, ready);
+    yoke_ring_t ring = ring_of(&blocks, PHASE(0), place, ready);
     yoke_ring_all_gather(&ring, schedule);
     free(ready);
 }
 
 /*
- * Block b travels from rank b + 1 around to rank b, which ends up with its sum. `to` says
- * where the partial sums go (the same offsets as in SEND) but the last, which goes to
- * `last`, offsets from the block's own begin. ready[]: per segment of the own block, the
- * step after which its sum is there.
+ * Block b travels from place b + 1 around to place b, which ends up with its sum. `to`
+ * says where the partial sums go (the same offsets as in SEND) but the last, which goes
+ * to `last`, offsets from the block's own begin. ready[]: per segment of the own block,
+ * the step after which its sum is there.
  */
 typedef struct reducing {
     const blocks_t *blocks;
@@ -145,12 +173,12 @@ static void reduce_scatter_ring(const reducing_t *what, yoke_schedule_t *schedul
 {
     const yoke_shape_t *shape = what->blocks->shape;
     uint32_t segments = what->blocks->segments;
-    int n = shape->size, next = (shape->rank + 1) % n,
-        previous = (shape->rank - 1 + n) % n;
+    int n = shape->size, place = place_of(shape, shape->rank);
+    int next = next_rank(shape, place), previous = previous_rank(shape, place);
     for (uint32_t s = 0; s < segments; s++) {
         yoke_step_t partial = -1;
         for (int t = 0; t + 1 < n; t++) {
-            int out = (shape->rank - 1 - t + 2 * n) % n, in = (out - 1 + n) % n;
+            int out = (place - 1 - t + 2 * n) % n, in = (out - 1 + n) % n;
             uint32_t channel = PHASE(0) + (uint32_t)t * segments + s;
             uint64_t at = offset_of(what->blocks, out, s);
             yoke_step_t sent =
@@ -217,11 +245,12 @@ static void all_reduce(const yoke_shape_t *shape, yoke_schedule_t *schedule)
         yoke_steps_new(schedule, (uint64_t)shape->size * blocks.segments);
     if (ready == NULL)
         return;
-    yoke_step_t *own = ready + (uint64_t)shape->rank * blocks.segments;
-    reducing_t what = {&blocks, YOKE_REGION_RECV,
-                       IN_RECV(offset_of(&blocks, shape->rank, 0)), own, ready};
+    int place = place_of(shape, shape->rank);
+    yoke_step_t *own = ready + (uint64_t)place * blocks.segments;
+    reducing_t what = {&blocks, YOKE_REGION_RECV, IN_RECV(offset_of(&blocks, place, 0)),
+                       own, ready};
     reduce_scatter_ring(&what, schedule);
-    yoke_ring_t ring = ring_of(&blocks, PHASE(1), shape->rank, ready);
+    yoke_ring_t ring = ring_of(&blocks, PHASE(1), place, ready);
     yoke_ring_all_gather(&ring, schedule);
     free(ready);
 }
@@ -231,19 +260,20 @@ static void broadcast(const yoke_shape_t *shape, yoke_schedule_t *schedule)
 {
     uint64_t size = yoke_shape_bytes(shape);
     uint32_t segments = yoke_segments(shape, size, SEGMENT);
-    int n = shape->size, place = (shape->rank - shape->root + n) % n;
+    int n = shape->size, at_ring = place_of(shape, shape->rank);
+    int place = (at_ring - place_of(shape, shape->root) + n) % n;
     yoke_step_t *sent = yoke_steps_new(schedule, segments);
     for (uint32_t s = 0; sent != NULL && s < segments; s++) {
         uint64_t at = yoke_segment_offset(shape, size, segments, s);
         uint64_t part = yoke_segment_offset(shape, size, segments, s + 1) - at;
         yoke_step_t here = -1;
         if (place > 0)
-            here = yoke_schedule_receive(schedule, (shape->rank - 1 + n) % n, s,
+            here = yoke_schedule_receive(schedule, previous_rank(shape, at_ring), s,
                                          IN_RECV(at), part);
         if (place + 1 == n)
             continue;
         sent[s] =
-            yoke_schedule_send(schedule, (shape->rank + 1) % n, s, IN_RECV(at), part);
+            yoke_schedule_send(schedule, next_rank(shape, at_ring), s, IN_RECV(at), part);
         yoke_schedule_after(schedule, sent[s], here);
         yoke_schedule_after(schedule, sent[s], s >= WINDOW ? sent[s - WINDOW] : -1);
     }
@@ -255,7 +285,8 @@ static void reduce(const yoke_shape_t *shape, yoke_schedule_t *schedule)
 {
     uint64_t size = yoke_shape_bytes(shape);
     uint32_t segments = yoke_segments(shape, size, SEGMENT);
-    int n = shape->size, place = (shape->rank - shape->root + n) % n;
+    int n = shape->size, at_ring = place_of(shape, shape->rank);
+    int place = (at_ring - place_of(shape, shape->root) + n) % n;
     bool root = place == 0, first = place + 1 == n;
     if (!root && !first)
         yoke_schedule_scratch(schedule, size);
@@ -266,15 +297,15 @@ static void reduce(const yoke_shape_t *shape, yoke_schedule_t *schedule)
         yoke_range_t to = root ? IN_RECV(at) : IN_SCRATCH(at);
         yoke_step_t here = -1;
         if (!first)
-            here = yoke_schedule_receive_reduce(schedule, (shape->rank + 1) % n, s, to,
-                                                IN_SEND(at), part);
+            here = yoke_schedule_receive_reduce(schedule, next_rank(shape, at_ring), s,
+                                                to, IN_SEND(at), part);
         if (root && first && !shape->in_place)
             yoke_schedule_copy(schedule, to, IN_SEND(at), part);
         if (root) {
             yoke_schedule_after(schedule, yoke_schedule_scale(schedule, to, part), here);
             continue;
         }
-        sent[s] = yoke_schedule_send(schedule, (shape->rank - 1 + n) % n, s,
+        sent[s] = yoke_schedule_send(schedule, previous_rank(shape, at_ring), s,
                                      first ? IN_SEND(at) : to, part);
         yoke_schedule_after(schedule, sent[s], here);
         yoke_schedule_after(schedule, sent[s], s >= WINDOW ? sent[s - WINDOW] : -1);

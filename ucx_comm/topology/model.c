@@ -34,6 +34,7 @@ void yoke_topology_free(yoke_topology_t *topology)
     free(topology->bandwidth);
     free(topology->rate);
     free(topology->devices);
+    free(topology->places);
     free(topology->ring);
     free(topology);
 }
@@ -178,11 +179,12 @@ yoke_status_t yoke_topology_from_matrices(int size, const double *latency,
     snprintf(topology->source, sizeof topology->source, "measured");
     topology->rate = calloc(n, sizeof(double));
     topology->devices = calloc(n, sizeof *topology->devices);
+    topology->places = calloc(n, sizeof *topology->places);
     topology->ring = calloc(n, sizeof(int));
     yoke_status_t status = YOKE_OK;
     if (!copy_matrix(&topology->latency, latency, n * n) ||
         !copy_matrix(&topology->bandwidth, bandwidths, n * n) || topology->rate == NULL ||
-        topology->devices == NULL || topology->ring == NULL)
+        topology->devices == NULL || topology->places == NULL || topology->ring == NULL)
         status = yoke_fail_memory();
     if (status == YOKE_OK && devices != NULL)
         memcpy(topology->devices, devices, n * sizeof *devices);

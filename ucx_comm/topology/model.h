@@ -19,11 +19,18 @@ typedef struct yoke_load {
     double bandwidth; /* bytes/s that each rank sends and receives meanwhile */
 } yoke_load_t;
 
+/* Where a rank runs; "": not known. */
+typedef struct yoke_place {
+    char host[64];
+    int arena; /* lowest rank that it shares memory with */
+} yoke_place_t;
+
 struct yoke_topology {
     int size;
     double *latency, *bandwidth; /* [from * size + to]; seconds, bytes/s */
     double *rate;                /* of each rank: bytes/s to all others together */
     yoke_rank_device_t *devices;
+    yoke_place_t *places;
     int levels;
     yoke_level_t level[YOKE_TOPOLOGY_LEVELS];
     int *ring;

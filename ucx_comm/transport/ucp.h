@@ -8,7 +8,7 @@
 #include "ucx_comm/transport/core.h"
 
 #define YOKE_UCP_MESSAGE 1u /* id of our active messages */
-#define YOKE_UCP_PIECE (64u << 10)
+#define YOKE_UCP_PIECE (128u << 10)
 #define YOKE_UCP_EAGER (16u << 10)
 #define YOKE_UCP_WINDOW 8u /* packets of one route that UCX holds at once */
 

@@ -58,6 +58,17 @@ static void set(ucp_config_t *config, const char *variable, const char *value)
         yoke_debug("UCX: %s=%s: %s", variable, value, ucs_status_string(status));
 }
 
+/* A whole piece becomes one segment of UCX's TCP transport, one call of the kernel. UCX
+ * 1.13 takes such names without their transport. */
+static void set_segments(ucp_config_t *config, const char *name)
+{
+    char variable[64];
+    snprintf(variable, sizeof variable, "UCX_TCP_%s", name);
+    if (getenv(variable) != NULL)
+        return;
+    ucp_config_modify(config, name, "136k");
+}
+
 /* Left to itself UCX takes any interface, bridges of containers too. The control plane
  * has found one that the others reach. And of one machine's ranks only those come here
  * that cannot share memory, which UCX may find out too late. */
@@ -78,6 +89,8 @@ static yoke_status_t make_context(const yoke_transport_t *transport, yoke_ucp_t 
     /* UCX 1.13 ends the process by an assertion when a peer dies while its TCP transport
      * sends without a copy (uct_iface.h: comp->count > 0). */
     set(config, "UCX_ZCOPY_THRESH", "inf");
+    set_segments(config, "TX_SEG_SIZE");
+    set_segments(config, "RX_SEG_SIZE");
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                       UCP_PARAM_FIELD_NAME,

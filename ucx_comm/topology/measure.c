@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is measured, in which order, and how the figures become one topology on all ranks.
+ *
+ * Up to PAIRS_ALL ranks: every pair, one at a time. More: within each arena a ring of its
+ * ranks, and between arenas pairs at distances 1, 2, 4, ...; pairs of one round share no
+ * arena. Links that were not measured get what was measured between their arenas, or else
+ * what their ends did at best. After each round all ranks gather what was seen, so that
+ * all go on alike; when BUDGET is used up, what is left is not measured.
+ * Then, islands being known: what each group sends and receives with all its ranks at
+ * once, and what ranks do when all talk at once. A communicator whose ranks share one
+ * arena is measured by its ring alone after the pairs.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ucx_comm/topology/links.h"
+#include "ucx_comm/topology/model.h"
+#include "ucx_comm/topology/probe.h"
+
+#define PAIRS_ALL 8
+#define BUDGET 2.0 /* seconds */
+#define TIMEOUT_MS 60000
+
+typedef struct measuring {
+    yoke_probe_t probe;
+    int n;
+    int *arena; /* of each rank: the lowest rank that shares memory with it */
+    double *latency, *bandwidth; /* [from * n + to]; 0: not measured */
+    double *figures;             /* 4 a rank: of one gather */
+    double start;
+    bool late; /* the budget is used up */
+    yoke_rank_device_t *devices;
+} measuring_t;
+
+/* Gather four figures of each rank. */
+static yoke_status_t gather(measuring_t *m, double a, double b, double c)
+{
+    double mine[4] = {a, b, c, yoke_probe_now() - m->start};
+    yoke_status_t status = yoke_control_all_gather(m->probe.control, mine, sizeof mine,
+                                                   m->figures, TIMEOUT_MS);
+    m->probe.tag++;
+    m->late = m->late || (status == YOKE_OK && m->figures[3] > BUDGET);
+    return status;
+}
+
+static double figure(const measuring_t *m, int rank, int which)
+{
+    return m->figures[4 * rank + which];
+}
+
+static void set_link(measuring_t *m, int from, int to, double latency, double rate)
+{
+    m->latency[from * m->n + to] = latency;
+    m->bandwidth[from * m->n + to] = rate;
+}
+
+/* --- pairs
+ * ------------------------------------------------------------------------------- */
+
+/* This round's partner of each rank, -1: none. */
+static yoke_status_t measure_round(measuring_t *m, const int *partner)
+{
+    int peer = partner[m->probe.rank];
+    yoke_seen_t seen = {0, 0};
+    yoke_status_t status = YOKE_OK;
+    if (peer >= 0)
+        status = yoke_probe_pair(&m->probe, peer, &seen);
+    if (status == YOKE_OK)
+        status = gather(m, seen.latency, seen.rate, 0);
+    for (int r = 0; status == YOKE_OK && r < m->n; r++)
+        if (partner[r] >= 0) { /* what r received from its partner */
+            double latency = figure(m, r < partner[r] ? r : partner[r], 0);
+            set_link(m, partner[r], r, latency, figure(m, r, 1));
+        }
+    return status;
+}
+
+static void nobody(const measuring_t *m, int *partner)
+{
+    for (int r = 0; r < m->n; r++)
+        partner[r] = -1;
+}
+
+static yoke_status_t measure_all_pairs(measuring_t *m, int *partner)
+{
+    yoke_status_t status = YOKE_OK;
+    for (int a = 0; a < m->n && status == YOKE_OK; a++)
+        for (int b = a + 1; b < m->n && status == YOKE_OK; b++) {
+            nobody(m, partner);
+            partner[a] = b;
+            partner[b] = a;
+            status = measure_round(m, partner);
+        }
+    return status;
+}
+
+/* Ranks of each arena in a ring: neighbours at even places, then at odd ones. */
+static yoke_status_t measure_inside(measuring_t *m, int *partner)
+{
+    yoke_status_t status = YOKE_OK;
+    for (int parity = 0; parity < 2 && status == YOKE_OK && !m->late; parity++) {
+        nobody(m, partner);
+        for (int lead = 0; lead < m->n; lead++) {
+            int before = -1, place = 0;
+            for (int r = 0; r < m->n; r++) {
+                if (m->arena[r] != lead)
+                    continue;
+                if (before >= 0 && place % 2 == parity) {
+                    partner[before] = r;
+                    partner[r] = before;
+                }
+                before = r;
+                place++;
+            }
+        }
+        status = measure_round(m, partner);
+    }
+    return status;
+}
+
+/* Leads of arenas in a line, pairs at one distance after the other. */
+static yoke_status_t measure_between(measuring_t *m, int *partner)
+{
+    int *leads = calloc((size_t)m->n, sizeof *leads), arenas = 0;
+    if (leads == NULL)
+        return yoke_fail_memory();
+    for (int r = 0; r < m->n; r++)
+        if (m->arena[r] == r)
+            leads[arenas++] = r;
+    yoke_status_t status = YOKE_OK;
+    for (int distance = 1; distance < arenas; distance *= 2)
+        for (int parity = 0; parity < 2 && status == YOKE_OK && !m->late; parity++) {
+            nobody(m, partner);
+            for (int i = 0; i + distance < arenas; i++)
+                if (i / distance % 2 == parity) {
+                    partner[leads[i]] = leads[i + distance];
+                    partner[leads[i + distance]] = leads[i];
+                }
+            status = measure_round(m, partner);
+        }
+    free(leads);
+    return status;
+}
+
+/* The best that rank r was seen to do with another arena (or within its own). */
+static void best_of(const measuring_t *m, int r, bool inside, double *out_latency,
+                    double *out_rate)
+{
+    int n = m->n;
+    *out_latency = *out_rate = 0;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            double rate = m->bandwidth[a * n + b];
+            if (rate <= 0 || m->arena[a] != m->arena[r] ||
+                (m->arena[b] == m->arena[r]) != inside || rate <= *out_rate)
+                continue;
+            *out_rate = rate;
+            *out_latency = m->latency[a * n + b];
+        }
+}
+
+static void fill_one(measuring_t *m, int from, int to, double *out_latency,
+                     double *out_rate)
+{
+    int n = m->n;
+    bool inside = m->arena[from] == m->arena[to];
+    double there[2], back[2];
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            if (m->bandwidth[a * n + b] > 0 && m->arena[a] == m->arena[from] &&
+                m->arena[b] == m->arena[to]) {
+                *out_latency = m->latency[a * n + b];
+                *out_rate = m->bandwidth[a * n + b];
+                return;
+            }
+    best_of(m, from, inside, &there[0], &there[1]);
+    best_of(m, to, inside, &back[0], &back[1]);
+    *out_latency = there[0] > back[0] ? there[0] : back[0];
+    *out_rate = there[1] < back[1] ? there[1] : back[1];
+}
+
+static yoke_status_t fill_gaps(measuring_t *m)
+{
+    size_t n = (size_t)m->n;
+    double *latency = calloc(n * n, sizeof(double)),
+           *rate = calloc(n * n, sizeof(double));
+    if (latency == NULL || rate == NULL) {
+        free(latency);
+        free(rate);
+        return yoke_fail_memory();
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        latency[i] = m->latency[i];
+        rate[i] = m->bandwidth[i];
+        if (i / n != i % n && rate[i] <= 0)
+            fill_one(m, (int)(i / n), (int)(i % n), &latency[i], &rate[i]);
+    }
+    free(m->latency);
+    free(m->bandwidth);
+    m->latency = latency;
+    m->bandwidth = rate;
+    return YOKE_OK;
+}
+
+/* Of links within one arena, one that looks far slower than most may just have met with
+ * other work of the machine: it is measured again. */
+static yoke_status_t measure_again(measuring_t *m, int *partner)
+{
+    int n = m->n;
+    yoke_status_t status = YOKE_OK;
+    for (int again = 0; again < 3 && status == YOKE_OK && !m->late; again++)
+        for (int a = 0; a < n && status == YOKE_OK; a++)
+            for (int b = a + 1; b < n && status == YOKE_OK; b++) {
+                double there = m->bandwidth[a * n + b], back = m->bandwidth[b * n + a];
+                double latency, best;
+                best_of(m, a, true, &latency, &best);
+                if (m->arena[a] != m->arena[b] || there <= 0 ||
+                    (2 * there > best && 2 * back > best))
+                    continue;
+                double before = m->latency[a * n + b];
+                nobody(m, partner);
+                partner[a] = b;
+                partner[b] = a;
+                status = measure_round(m, partner);
+                if (m->bandwidth[a * n + b] < there)
+                    m->bandwidth[a * n + b] = there;
+                if (m->bandwidth[b * n + a] < back)
+                    m->bandwidth[b * n + a] = back;
+                if (m->latency[a * n + b] > before)
+                    m->latency[a * n + b] = m->latency[b * n + a] = before;
+            }
+    return status;
+}
+
+static yoke_status_t measure_pairs(measuring_t *m)
+{
+    int *partner = calloc((size_t)m->n, sizeof *partner);
+    if (partner == NULL)
+        return yoke_fail_memory();
+    yoke_status_t status;
+    if (m->n <= PAIRS_ALL)
+        status = measure_all_pairs(m, partner);
+    else {
+        status = measure_inside(m, partner);
+        if (status == YOKE_OK)
+            status = measure_between(m, partner);
+    }
+    if (status == YOKE_OK)
+        status = measure_again(m, partner);
+    free(partner);
+    return status == YOKE_OK ? fill_gaps(m) : status;
+}
+
+/* --- all at once
+ * -------------------------------------------------------------------------- */
+
+static int place_of(const yoke_topology_t *topology, int rank)
+{
+    int place = 0;
+    while (topology->ring[place] != rank)
+        place++;
+    return place;
+}
+
+/* The next rank (step 1) or the one before (-1) in the ring, within the same island where
+ * `inside`; may be the rank itself. */
+static int neighbour(const yoke_topology_t *topology, int rank, int step, bool inside)
+{
+    int n = topology->size, place = place_of(topology, rank);
+    for (;;) {
+        place = (place + step + n) % n;
+        int other = topology->ring[place];
+        if (!inside || yoke_topology_island_of(topology, other) ==
+                           yoke_topology_island_of(topology, rank))
+            return other;
+    }
+}
+
+static yoke_status_t measure_load(measuring_t *m, yoke_topology_t *topology, bool inside,
+                                  yoke_load_t *load, double *overhead)
+{
+    int to = neighbour(topology, m->probe.rank, 1, inside);
+    int from = neighbour(topology, m->probe.rank, -1, inside);
+    bool alone = to == m->probe.rank;
+    yoke_seen_t seen = {0, 0};
+    double each = 0;
+    yoke_status_t status = YOKE_OK;
+    if (!alone)
+        status = yoke_probe_flow(&m->probe, to, from, load->bandwidth, &seen);
+    if (status == YOKE_OK && !alone)
+        status = yoke_probe_overhead(&m->probe, to, from, &each);
+    if (status == YOKE_OK)
+        status = gather(m, seen.rate, each, alone ? 0 : 1);
+    double rate = 0, message = 0, count = 0;
+    for (int r = 0; status == YOKE_OK && r < m->n; r++)
+        if (figure(m, r, 2) > 0) {
+            rate += figure(m, r, 0);
+            message += figure(m, r, 1);
+            count++;
+        }
+    if (count > 0) {
+        load->bandwidth = rate / count;
+        *overhead = message / count;
+    }
+    return status;
+}
+
+/* Rank number k of the group talks to rank number k (around) of those outside. */
+static void flow_partners(const measuring_t *m, const yoke_level_t *level, int group,
+                          int *partner)
+{
+    int outside = 0;
+    nobody(m, partner);
+    for (int r = 0; r < m->n; r++) {
+        if (level->of[r] != group)
+            continue;
+        while (outside < m->n && level->of[outside] == group)
+            outside++;
+        if (outside == m->n)
+            break;
+        partner[r] = outside;
+        partner[outside] = r;
+        outside++;
+    }
+}
+
+static yoke_status_t measure_uplink(measuring_t *m, yoke_level_t *level, int group,
+                                    int *partner)
+{
+    int members = 0;
+    for (int r = 0; r < m->n; r++)
+        members += level->of[r] == group;
+    flow_partners(m, level, group, partner);
+    yoke_seen_t seen = {0, 0};
+    int peer = partner[m->probe.rank];
+    yoke_status_t status = YOKE_OK;
+    if (members > 1) /* the pairs have shown what a single rank does */
+        status = yoke_probe_flow(&m->probe, peer, peer, level->uplink[group], &seen);
+    if (status == YOKE_OK && members > 1)
+        status = gather(m, seen.rate, 0, 0);
+    if (status != YOKE_OK || members == 1)
+        return status;
+    double in = 0, out = 0;
+    for (int r = 0; r < m->n; r++)
+        if (partner[r] >= 0)
+            *(level->of[r] == group ? &in : &out) += figure(m, r, 0);
+    level->uplink[group] = in < out ? in : out;
+    return YOKE_OK;
+}
+
+static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
+{
+    int *partner = calloc((size_t)m->n, sizeof *partner);
+    if (partner == NULL)
+        return yoke_fail_memory();
+    yoke_status_t status = YOKE_OK;
+    for (int l = 0; l < topology->levels; l++)
+        for (int g = 0; g < topology->level[l].groups && status == YOKE_OK; g++)
+            status = measure_uplink(m, &topology->level[l], g, partner);
+    double ignored = 0;
+    if (status == YOKE_OK)
+        status = measure_load(m, topology, false, &topology->all, &topology->overhead);
+    if (status == YOKE_OK && topology->levels > 0)
+        status = measure_load(m, topology, true, &topology->inside, &ignored);
+    else
+        topology->inside = topology->all;
+    if (status == YOKE_OK)
+        status = gather(m, yoke_probe_reduction(&m->probe), 0, 0);
+    for (int r = 0; status == YOKE_OK && r < m->n; r++)
+        if (r == 0 || figure(m, r, 0) < topology->reduction)
+            topology->reduction = figure(m, r, 0);
+    free(partner);
+    return status;
+}
+
+/* --- agreement
+ * ------------------------------------------------------------------------------ */
+
+static yoke_status_t find_arenas(measuring_t *m)
+{
+    int lowest = m->probe.rank;
+    for (int r = m->n - 1; r >= 0; r--)
+        if (yoke_transport_path(m->probe.transport, r) == YOKE_PATH_SHARED)
+            lowest = r < lowest ? r : lowest;
+    yoke_status_t status = gather(m, lowest, 0, 0);
+    for (int r = 0; status == YOKE_OK && r < m->n; r++)
+        m->arena[r] = (int)figure(m, r, 0);
+    return status;
+}
+
+static yoke_status_t gather_devices(measuring_t *m, const yoke_rank_device_t *mine)
+{
+    yoke_rank_device_t none;
+    memset(&none, 0, sizeof none);
+    return yoke_control_all_gather(m->probe.control, mine != NULL ? mine : &none,
+                                   sizeof none, m->devices, TIMEOUT_MS);
+}
+
+/* All measure, or all read: the same setting everywhere. */
+static yoke_status_t compare_setting(measuring_t *m, const char *path)
+{
+    double hash = 0;
+    for (const char *c = path; c != NULL && *c != '\0'; c++)
+        hash = hash * 31 + *c - 1e9 * (int)(hash / 1e9);
+    yoke_status_t status = gather(m, path != NULL, hash, 0);
+    for (int r = 1; status == YOKE_OK && r < m->n; r++)
+        if (figure(m, r, 0) != figure(m, 0, 0))
+            status =
+                yoke_fail(YOKE_ERR_MISMATCH,
+                          "YOKE_COMM_TOPOLOGY is %s on rank 0 and %s on rank %d: set "
+                          "it on all ranks or on none",
+                          figure(m, 0, 0) > 0 ? "set" : "not set",
+                          figure(m, r, 0) > 0 ? "set" : "not set", r);
+    return status;
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+/* What choices are made from must be equal everywhere. */
+static yoke_status_t compare_topologies(measuring_t *m, const yoke_topology_t *topology)
+{
+    size_t n = (size_t)topology->size;
+    uint64_t hash = mix(14695981039346656037u, topology->latency, n * n * sizeof(double));
+    hash = mix(hash, topology->bandwidth, n * n * sizeof(double));
+    hash = mix(hash, topology->ring, n * sizeof(int));
+    hash = mix(hash, &topology->all, sizeof topology->all);
+    hash = mix(hash, &topology->inside, sizeof topology->inside);
+    for (int l = 0; l < topology->levels; l++)
+        hash = mix(hash, topology->level[l].uplink,
+                   (size_t)topology->level[l].groups * sizeof(double));
+    yoke_status_t status =
+        gather(m, (double)(hash >> 32), (double)(hash & 0xffffffffu), topology->levels);
+    for (int r = 1; status == YOKE_OK && r < m->n; r++)
+        if (figure(m, r, 0) != figure(m, 0, 0) || figure(m, r, 1) != figure(m, 0, 1))
+            status =
+                yoke_fail(YOKE_ERR_MISMATCH, "ranks 0 and %d know different links%s", r,
+                          getenv("YOKE_COMM_TOPOLOGY") != NULL
+                              ? ": YOKE_COMM_TOPOLOGY names different documents"
+                              : "");
+    return status;
+}
+
+static void close_measuring(measuring_t *m)
+{
+    yoke_probe_close(&m->probe);
+    free(m->arena);
+    free(m->latency);
+    free(m->bandwidth);
+    free(m->figures);
+    free(m->devices);
+}
+
+static yoke_status_t open_measuring(yoke_control_t *control, yoke_transport_t *transport,
+                                    measuring_t *m)
+{
+    yoke_status_t status = yoke_probe_open(control, transport, &m->probe);
+    if (status != YOKE_OK)
+        return status;
+    size_t n = (size_t)m->probe.size;
+    m->n = m->probe.size;
+    m->start = yoke_probe_now();
+    m->arena = calloc(n, sizeof *m->arena);
+    m->latency = calloc(n * n, sizeof *m->latency);
+    m->bandwidth = calloc(n * n, sizeof *m->bandwidth);
+    m->figures = calloc(4 * n, sizeof *m->figures);
+    m->devices = calloc(n, sizeof *m->devices);
+    if (m->arena == NULL || m->latency == NULL || m->bandwidth == NULL ||
+        m->figures == NULL || m->devices == NULL)
+        return yoke_fail_memory();
+    return YOKE_OK;
+}
+
+static yoke_status_t measure(measuring_t *m, yoke_topology_t **out_topology)
+{
+    yoke_topology_t *topology = NULL;
+    yoke_status_t status = measure_pairs(m);
+    if (status == YOKE_OK)
+        status = yoke_topology_from_matrices(m->n, m->latency, m->bandwidth, m->devices,
+                                             &topology);
+    if (status == YOKE_OK && m->n > 1)
+        status = measure_together(m, topology);
+    if (status != YOKE_OK) {
+        yoke_topology_free(topology);
+        return status;
+    }
+    *out_topology = topology;
+    return YOKE_OK;
+}
+
+static yoke_status_t read_links(measuring_t *m, const char *path,
+                                yoke_topology_t **out_topology)
+{
+    yoke_status_t status =
+        yoke_links_read(path, m->probe.control, m->latency, m->bandwidth);
+    if (status == YOKE_OK)
+        status = yoke_topology_from_matrices(m->n, m->latency, m->bandwidth, m->devices,
+                                             out_topology);
+    if (status == YOKE_OK)
+        snprintf((*out_topology)->source, sizeof(*out_topology)->source, "%s", path);
+    return status;
+}
+
+yoke_status_t yoke_topology_create(yoke_control_t *control, yoke_transport_t *transport,
+                                   const yoke_rank_device_t *mine,
+                                   yoke_topology_t **out_topology)
+{
+    const char *path = getenv("YOKE_COMM_TOPOLOGY");
+    measuring_t m = {0};
+    yoke_topology_t *topology = NULL;
+    path = path != NULL && path[0] != '\0' ? path : NULL;
+    yoke_status_t status = open_measuring(control, transport, &m);
+    if (status == YOKE_OK)
+        status = compare_setting(&m, path);
+    if (status == YOKE_OK)
+        status = gather_devices(&m, mine);
+    if (status == YOKE_OK)
+        status = find_arenas(&m);
+    if (status == YOKE_OK)
+        status = path != NULL ? read_links(&m, path, &topology) : measure(&m, &topology);
+    for (int r = 0; status == YOKE_OK && r < m.n; r++) {
+        topology->shared = (r == 0 || topology->shared) && m.arena[r] == 0;
+        snprintf(topology->places[r].host, sizeof topology->places[r].host, "%s",
+                 yoke_control_peer(control, r)->host);
+        topology->places[r].arena = m.arena[r];
+    }
+    if (status == YOKE_OK)
+        status = compare_topologies(&m, topology);
+    close_measuring(&m);
+    if (status != YOKE_OK) {
+        yoke_topology_free(topology);
+        return status;
+    }
+    *out_topology = topology;
+    return YOKE_OK;
+}
