@@ -26,6 +26,8 @@ if(YOKE_BUILD_COMM)
   add_library(yoke_comm SHARED
     $<TARGET_OBJECTS:yoke_comm_control>
     $<TARGET_OBJECTS:yoke_comm_transport>
+    $<TARGET_OBJECTS:yoke_comm_staging>
+    $<TARGET_OBJECTS:yoke_comm_vendor>
     $<TARGET_OBJECTS:yoke_ucx_comm>
     ${PROJECT_SOURCE_DIR}/costmodel/collective.c)
   target_include_directories(yoke_comm PRIVATE ${PROJECT_SOURCE_DIR})

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yoke bench: does every live device here do what the library promises, and how fast? */
+/* yoke bench: does every live device here do what the library promises, and how fast?
+ * And collectives: tools/bench_comm.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "hal/cts/cts.h"
+#include "tools/bench_comm.h"
 #include "tools/bench_hal.h"
 #include "tools/cli.h"
 #include "yoke/device.h"
@@ -30,13 +32,42 @@ static const yoke_option_t options[] = {
      .help = "With --conformance: name each case on standard error before it runs: the "
              "last name is where a "
              "runtime crashed."},
+    {.name = "ranks",
+     .argument = "N",
+     .help = "Start N processes here. Without it: the ranks of the launcher (mpirun, "
+             "srun, or RANK and its kin), else 2 processes here.",
+     .heading = "bench comm"},
+    {.name = "min", .argument = "SIZE", .help = "Smallest size in bytes; default 8."},
+    {.name = "max",
+     .argument = "SIZE",
+     .help = "Largest size; default 64M. K, M and G are powers of 1024."},
+    {.name = "factor", .argument = "N", .help = "From size to size; default 2."},
+    {.name = "iterations", .argument = "N", .help = "Calls that are timed; default 20."},
+    {.name = "warm-up", .argument = "N", .help = "Calls before them; default 5."},
+    {.name = "types",
+     .argument = "TYPES",
+     .help = "Element types, with commas between: f64, f32, f16, bf16, fp8-e4m3, "
+             "fp8-e5m2, i8, u8, i32, u32, i64, u64; default f32."},
+    {.name = "ops",
+     .argument = "OPS",
+     .help = "Reductions: sum, prod, max, min, avg; default sum."},
+    {.name = "root", .argument = "RANK", .help = "Of those that have one; default 0."},
+    {.name = "algorithm",
+     .argument = "NAME",
+     .help = "Force an algorithm of docs/comm.md; default: chosen by measurement."},
+    {.name = "check",
+     .help = "Compare each call on all ranks before data move, and time that too."},
+    {.name = "timeout",
+     .argument = "MS",
+     .help = "Milliseconds that a call may take; default YOKE_COMM_TIMEOUT."},
     {.name = NULL},
 };
 
 const yoke_command_t yoke_bench_command = {
     .name = "bench",
-    .summary = "measure the devices of this machine through the library, or check them",
-    .usage = "yoke bench hal [--conformance] [DEVICE...] [options]",
+    .summary = "measure devices or collectives through the library, or check devices",
+    .usage = "yoke bench hal [--conformance] [DEVICE...] [options]\n"
+             "yoke bench comm [COLLECTIVE...] [options]",
     .description =
         "Opens the named devices (cuda:0, opencl, hip:0000:41:00.0), or all that the "
         "runtimes of this machine offer, and measures what an enqueue costs on each: "
@@ -56,6 +87,15 @@ const yoke_command_t yoke_bench_command = {
         "failure that passes is reported too, since the list is then wrong.\n\n"
         "Vendors' libraries are loaded into this process. Where one crashes, --verbose "
         "shows in which case; `yoke inventory` finds libraries that crash at once.\n\n"
+        "yoke bench comm times collectives among the ranks of a communicator, in the "
+        "columns of nccl-tests: each size out of place and in place, the time of the "
+        "slowest rank (the median over the calls), algorithm bandwidth (size over time), "
+        "bus bandwidth (times 2(n-1)/n for all-reduce, (n-1)/n for all-gather, "
+        "reduce-scatter, gather, scatter and all-to-all, 1 for broadcast and reduce), "
+        "and "
+        "how many elements of the result were wrong. COLLECTIVE: all-reduce (default), "
+        "all-gather, reduce-scatter, broadcast, reduce, gather, scatter, all-to-all, "
+        "barrier.\n\n"
         "Exit code 0: all is as promised; 1: a case failed; 4: a device could not be "
         "opened, or gave back other bytes than were written.",
     .examples = "yoke bench hal\n"
@@ -67,7 +107,11 @@ const yoke_command_t yoke_bench_command = {
                 "yoke bench hal --conformance opencl:0 --filter queue/,event/\n"
                 "    two groups of cases on one device\n"
                 "yoke bench hal --conformance --json report.json\n"
-                "    all results as a document, to be sent along with a report\n",
+                "    all results as a document, to be sent along with a report\n"
+                "yoke bench comm all-reduce all-to-all --ranks 4 --max 16M\n"
+                "    4 processes of this host\n"
+                "mpirun -n 8 yoke bench comm --types f32,bf16\n"
+                "    the ranks of a launcher\n",
     .options = options,
     .run = run,
 };
@@ -388,9 +432,13 @@ static int run(int argc, char **argv)
     if (!yoke_args_parse(&yoke_bench_command, argc, argv, &args, &code))
         return code;
     if (args.positional_count == 0)
-        code = yoke_usage_error(&yoke_bench_command, "say what: yoke bench hal");
+        code = yoke_usage_error(&yoke_bench_command,
+                                "say what: yoke bench hal, yoke bench comm");
+    else if (strcmp(args.positional[0], "comm") == 0)
+        code = yoke_bench_comm_run(&yoke_bench_command, &args);
     else if (strcmp(args.positional[0], "hal") != 0)
-        code = yoke_usage_error(&yoke_bench_command, "'%s' is nothing to bench; try hal",
+        code = yoke_usage_error(&yoke_bench_command,
+                                "'%s' is nothing to bench; try hal or comm",
                                 args.positional[0]);
     else if (yoke_args_has(&args, "conformance"))
         code = yoke_status_exit_code(conformance(&args));

@@ -7,8 +7,8 @@
  *
  *   peer COLLECTIVE ITERATIONS BYTES...
  *
- * f32, sum, out of place. Each call comes after a barrier of the same library; its time is
- * the slowest rank's, and the median over the calls is printed, a line a size:
+ * f32, sum, out of place. Each call comes after a barrier of the same library; its time
+ * is the slowest rank's, and the median over the calls is printed, a line a size:
  *
  *   BYTES SECONDS WRONG
  *
@@ -28,7 +28,14 @@
 #define LEAST_ITERATIONS 5
 #define WARM_UP 3
 
-enum collective { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, ALL_TO_ALL, COLLECTIVES };
+enum collective {
+    ALL_REDUCE,
+    ALL_GATHER,
+    REDUCE_SCATTER,
+    BROADCAST,
+    ALL_TO_ALL,
+    COLLECTIVES
+};
 static const char *const collective_names[COLLECTIVES] = {
     "all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"};
 
@@ -96,8 +103,8 @@ static inline double measure_size(struct library *l, enum collective collective,
     const int whole = collective == ALL_REDUCE || collective == BROADCAST;
     const size_t all = bytes / sizeof(float);
     const size_t count = whole ? all : all / (size_t)l->ranks;
-    float *send = malloc(bytes + 64), *recv = malloc(bytes + 64);
-    double *times = calloc((size_t)iterations, sizeof *times);
+    float *send = (float *)malloc(bytes + 64), *recv = (float *)malloc(bytes + 64);
+    double *times = (double *)calloc((size_t)iterations, sizeof *times);
     for (size_t i = 0; i < all; i++)
         send[i] = input_of(l->rank, i);
     memset(recv, 0xff, bytes);
@@ -111,7 +118,8 @@ static inline double measure_size(struct library *l, enum collective collective,
         if (i == -WARM_UP) {
             const float *result = collective == BROADCAST && l->rank == 0 ? send : recv;
             for (size_t k = 0; k < elements_out(collective, l->ranks, count); k++)
-                wrong += result[k] != expected_of(collective, l->rank, l->ranks, count, k);
+                wrong +=
+                    result[k] != expected_of(collective, l->rank, l->ranks, count, k);
         }
         if (i < 0)
             continue;

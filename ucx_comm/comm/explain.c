@@ -4,6 +4,7 @@
 #include "ucx_comm/comm/object.h"
 
 #include "base/error.h"
+#include "ucx_comm/collectives/explain.h"
 
 yoke_status_t yoke_comm_explain(yoke_comm_t *comm, const char *collective, uint64_t size,
                                 bool json, char **out_text)
@@ -17,7 +18,17 @@ yoke_status_t yoke_comm_explain(yoke_comm_t *comm, const char *collective, uint6
     if (comm->topology == NULL)
         return yoke_fail(YOKE_ERR_UNSUPPORTED,
                          "yoke_comm_explain: the links were not measured");
-    return yoke_topology_explain(comm->topology, which, size, json, out_text);
+    yoke_choice_t choice = {0};
+    yoke_topology_choose(comm->topology, which, size, &choice);
+    yoke_shape_t shape = yoke_explain_shape(comm->topology, which, size, &choice);
+    if (comm->forced[which] != YOKE_ALGORITHM_AUTO) {
+        shape.algorithm = comm->forced[which];
+        if (shape.algorithm == YOKE_ALGORITHM_SHARED || yoke_builder_find(&shape) != NULL)
+            choice.algorithm = comm->forced[which];
+        choice.predicted = yoke_topology_predict(comm->topology, which, size,
+                                                 choice.algorithm, choice.chunk);
+    }
+    return yoke_collective_explain(comm->topology, which, size, &choice, json, out_text);
 }
 
 int yoke_comm_island(const yoke_comm_t *comm)

@@ -77,10 +77,11 @@ static void get_bytes(walk_t *walk, void *bytes, size_t size)
 static void get_text(walk_t *walk, char *text, size_t size)
 {
     get_bytes(walk, text, size);
-    text[size - 1] = '\0';
-    for (char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    size_t used = strnlen(text, size - 1);
+    memset(text + used, 0, size - used);
+    for (size_t i = 0; i < used; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            text[i] = '?';
 }
 
 static void put_text(walk_t *walk, const char *text, size_t size)

@@ -10,7 +10,5 @@
  * "rank-N" of its host, or any device of it. BAD_INPUT names a pair without a link. */
 yoke_status_t yoke_links_read(const char *path, yoke_control_t *control, double *latency,
                               double *bandwidth);
-/* What was measured as such a document; freed by the caller with free(). */
-yoke_status_t yoke_topology_links(const yoke_topology_t *topology, char **out_text);
 
 #endif

@@ -222,6 +222,11 @@ const yoke_rank_device_t *yoke_topology_device(const yoke_topology_t *topology, 
     return &topology->devices[rank];
 }
 
+const char *yoke_topology_source(const yoke_topology_t *topology)
+{
+    return topology->source;
+}
+
 int yoke_topology_levels(const yoke_topology_t *topology)
 {
     return topology->levels;

@@ -91,8 +91,10 @@ void yoke_topology_choose(const yoke_topology_t *topology, yoke_collective_t col
 double yoke_topology_predict(const yoke_topology_t *topology,
                              yoke_collective_t collective, uint64_t size,
                              yoke_algorithm_t algorithm, uint64_t chunk);
-yoke_status_t yoke_topology_explain(const yoke_topology_t *topology,
-                                    yoke_collective_t collective, uint64_t size,
-                                    bool json, char **out_text);
+/* "measured", or the document that said what the links can do */
+const char *yoke_topology_source(const yoke_topology_t *topology);
+/* What was measured, as the links of an inventory document (yoke-inventory/1) whose
+ * devices are the ranks; freed by the caller with free(). */
+yoke_status_t yoke_topology_links(const yoke_topology_t *topology, char **out_text);
 
 #endif

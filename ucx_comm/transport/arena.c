@@ -125,9 +125,16 @@ static yoke_status_t make_card(yoke_making_t *making, yoke_token_t *token,
 /* --- who can open whose file -----------------------------------------------------------
  */
 
-static bool same_machine(const yoke_peer_t *a, const yoke_peer_t *b)
+int yoke_arena_pretended_hosts;
+
+static bool same_machine(const yoke_making_t *making, int a, int b)
 {
-    return memcmp(a->machine, b->machine, sizeof a->machine) == 0;
+    if (yoke_arena_pretended_hosts > 0 &&
+        a % yoke_arena_pretended_hosts != b % yoke_arena_pretended_hosts)
+        return false;
+    const yoke_peer_t *one = yoke_control_peer(making->control, a);
+    const yoke_peer_t *other = yoke_control_peer(making->control, b);
+    return memcmp(one->machine, other->machine, sizeof one->machine) == 0;
 }
 
 /* The file that a card speaks of, and not another one: numbers of processes and
@@ -145,7 +152,7 @@ static int open_file_of(yoke_making_t *making, int rank)
 {
     const yoke_peer_t *mine = yoke_control_peer(making->control, making->rank);
     const yoke_peer_t *peer = yoke_control_peer(making->control, rank);
-    if (!same_machine(mine, peer))
+    if (!same_machine(making, making->rank, rank))
         return -1;
     if (mine->pid_space != peer->pid_space) {
         making->trial = "they are in different PID namespaces";
@@ -201,7 +208,7 @@ static bool socket_may_help(const yoke_making_t *making, int leader, int rank)
     const yoke_peer_t *a = yoke_control_peer(making->control, leader);
     const yoke_peer_t *b = yoke_control_peer(making->control, rank);
     return leader < rank && making->leaders[leader] == leader &&
-           making->leaders[rank] > leader && same_machine(a, b) &&
+           making->leaders[rank] > leader && same_machine(making, leader, rank) &&
            a->net_space == b->net_space && making->cards[leader].name_size > 0 &&
            making->cards[rank].name_size > 0;
 }
@@ -456,9 +463,9 @@ static void warn_apart(const yoke_making_t *making)
     static atomic_flag warned = ATOMIC_FLAG_INIT;
     const yoke_peer_t *mine = yoke_control_peer(making->control, making->rank);
     for (int rank = 0; rank < making->rank; rank++) {
-        const yoke_peer_t *peer = yoke_control_peer(making->control, rank);
         if (making->leaders[rank] == making->leaders[making->rank] ||
-            !same_machine(mine, peer) || atomic_flag_test_and_set(&warned))
+            !same_machine(making, rank, making->rank) ||
+            atomic_flag_test_and_set(&warned))
             continue;
         yoke_warn("ranks %d and %d run on one machine (%s) and cannot share memory: %s; "
                   "they talk over the network stack. Containers can share: start them "

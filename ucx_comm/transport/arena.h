@@ -34,4 +34,8 @@ bool yoke_arena_single_copy(const yoke_arena_t *arena);
 bool yoke_arena_read(const yoke_arena_t *arena, int index, void *to, uint64_t address,
                      uint64_t size);
 
+/* For tests: ranks whose numbers differ modulo this are taken to be on different
+ * machines. 0: as it is. */
+extern int yoke_arena_pretended_hosts;
+
 #endif

@@ -16,6 +16,7 @@
 #define SPINS_CROWDED 4u
 #define YIELDS 100u
 #define SLEEP_US 1000u
+#define SLEEP_BOTH_US 200u /* UCX's descriptor does not hear the bell of this host */
 
 static void relax(void)
 {
@@ -49,13 +50,13 @@ void yoke_wait_prepare(yoke_transport_t *transport)
     transport->spins = neighbours > cores() ? SPINS_CROWDED : SPINS;
 }
 
-/* UCX tells by a descriptor, peers of this host by a bell. */
 static void sleep_with_ucp(yoke_transport_t *transport)
 {
     struct pollfd wake = {.fd = yoke_ucp_arm(transport), .events = POLLIN};
     if (wake.fd < 0)
         return;
-    struct timespec limit = {.tv_nsec = SLEEP_US * 1000};
+    long us = transport->local_count > 0 ? SLEEP_BOTH_US : SLEEP_US;
+    struct timespec limit = {.tv_nsec = us * 1000};
     ppoll(&wake, 1, &limit, NULL);
 }
 

@@ -32,11 +32,16 @@ static bool has_function(const yoke_vendor_t *vendor, yoke_collective_t collecti
 {
     const yoke_vendor_kind_t *kind = vendor->kind;
     const char *missing = kind->family->missing(vendor, collective);
-    if (missing != NULL && composes(collective))
-        missing = kind->family->missing(vendor, YOKE_COLLECTIVE_SEND_RECV);
+    const char *part = NULL; /* of what it would be made of */
+    if (missing != NULL && composes(collective)) {
+        part = kind->family->missing(vendor, YOKE_COLLECTIVE_SEND_RECV);
+        if (part == NULL)
+            return true;
+    }
     if (missing != NULL)
-        snprintf(why, 128, "%s %.40s lacks %s%s", kind->name, vendor->version,
-                 kind->prefix, missing);
+        snprintf(why, 128, "%s %.30s lacks %s%s%s%s%s", kind->name, vendor->version,
+                 kind->prefix, missing, part != NULL ? " and " : "",
+                 part != NULL ? kind->prefix : "", part != NULL ? part : "");
     return missing == NULL;
 }
 

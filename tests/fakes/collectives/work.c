@@ -410,7 +410,7 @@ static void copy(work_t *work, void *to, const void *from, uint64_t size)
 
 static char *block(const void *base, uint64_t index, uint64_t bytes)
 {
-    return (char *)(uintptr_t)base + index * bytes;
+    return base != NULL ? (char *)(uintptr_t)base + index * bytes : NULL;
 }
 
 static void reduce_parts(work_t *work, const ccl_call_t *call, uint64_t count,

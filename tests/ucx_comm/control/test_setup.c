@@ -113,7 +113,7 @@ static void unlike_ranks_are_named(void **unused)
 }
 
 /* Accepts, and answers nothing or something else. */
-static volatile bool serving;
+static _Atomic bool serving;
 static int server_socket;
 
 static void *serve(void *says)

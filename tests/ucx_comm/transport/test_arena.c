@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "tests/ucx_comm/transport/fixture.h"
 
@@ -93,11 +96,76 @@ static void members_read_each_other(void **unused)
     assert_int_equal(yoke_test_ranks(3, read_of_others, NULL), 0);
 }
 
+/* --- who shares with whom
+ * -------------------------------------------------------------------- */
+
+static int four_on_two_hosts(int rank, int size, void *context)
+{
+    (void)context;
+    yoke_control_t *control;
+    yoke_arena_t *arena;
+    yoke_arena_pretended_hosts = 2;
+    if (open_arena(rank, size, &control, &arena) != 0)
+        return 1;
+    RANK_CHECK(!yoke_arena_is_whole(arena) && yoke_arena_ranks(arena) == 2);
+    RANK_CHECK(yoke_arena_index(arena) == rank / 2);
+    RANK_CHECK(yoke_arena_rank(arena, 0) == rank % 2);
+    RANK_CHECK(yoke_arena_rank(arena, 1) == rank % 2 + 2);
+    int *base = yoke_arena_base(arena);
+    base[yoke_arena_index(arena)] = rank + 1;
+    yoke_test_meet();
+    RANK_CHECK(base[0] == rank % 2 + 1 && base[1] == rank % 2 + 3);
+    yoke_arena_destroy(arena);
+    yoke_control_destroy(control);
+    return 0;
+}
+
+static void hosts_share_apart(void **unused)
+{
+    (void)unused;
+    assert_int_equal(yoke_test_ranks(4, four_on_two_hosts, NULL), 0);
+}
+
+/* Rank 1 goes on as the first process of a new PID namespace: its files are not to be
+ * found in /proc, and are sent. */
+static int in_a_container(int rank, int size, void *context)
+{
+    if (rank != 1)
+        return write_and_read(rank, size, context);
+    if (unshare(CLONE_NEWPID) != 0)
+        return 77;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(write_and_read(rank, size, context));
+    int status = 1;
+    waitpid(pid, &status, 0);
+    return status == 0 ? 0 : 1;
+}
+
+/* Another user's files cannot be opened in /proc either. */
+static int as_another_user(int rank, int size, void *context)
+{
+    if (rank == 1 && setresuid(65534, 65534, 65534) != 0)
+        return 77;
+    return write_and_read(rank, size, context);
+}
+
+static void files_are_sent_where_proc_does_not_show_them(void **unused)
+{
+    (void)unused;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(yoke_test_ranks(3, in_a_container, NULL), 0);
+    assert_int_equal(yoke_test_ranks(3, as_another_user, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_see_one_memory),
         cmocka_unit_test(members_read_each_other),
+        cmocka_unit_test(hosts_share_apart),
+        cmocka_unit_test(files_are_sent_where_proc_does_not_show_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,31 @@ static int consume(int rank, int size, void *context)
     return 0;
 }
 
+static int large(int rank, int size, void *context)
+{
+    (void)context;
+    fixture_t fixture;
+    if (fixture_open(&fixture, rank, size) != 0)
+        return 1;
+    uint64_t bytes = (1ull << 31) + 12345;
+    char *data = malloc(bytes);
+    RANK_CHECK(data != NULL);
+    yoke_message_t message = fixture_message(1 - rank, 1, data, bytes);
+    if (rank == 0) {
+        fixture_fill(data, bytes, 5);
+        yoke_transport_send(fixture.transport, &message);
+    } else
+        yoke_transport_receive(fixture.transport, &message);
+    RANK_CHECK(fixture_wait(&fixture, &message, 1) == YOKE_OK);
+    RANK_CHECK(fixture_is(data, bytes, 5));
+    RANK_CHECK(rank == 1 ||
+               yoke_transport_path(fixture.transport, 1) != YOKE_PATH_SHARED ||
+               yoke_transport_sent(fixture.transport, 1) > 0);
+    free(data);
+    fixture_close(&fixture);
+    return 0;
+}
+
 /* --- every kind of ranks and path
  * ------------------------------------------------------------
  */
@@ -278,12 +303,35 @@ static void more_ranks_than_cores(void **unused)
     assert_int_equal(yoke_test_ranks(8, flood, NULL), 0);
 }
 
+/* Two hosts of two ranks: both paths in one communicator. */
+static void on_both_paths(void **unused)
+{
+    (void)unused;
+    yoke_arena_pretended_hosts = 2;
+    assert_int_equal(yoke_test_ranks(4, exchange, NULL), 0);
+    assert_int_equal(yoke_test_ranks(4, flood, NULL), 0);
+}
+
+/* More bytes than 32 bits count: 4 GiB of memory, so only where it is asked for. */
+static void more_than_31_bits(void **unused)
+{
+    (void)unused;
+    if (getenv("YOKE_TEST_LARGE") == NULL)
+        skip();
+    assert_int_equal(yoke_test_ranks(2, large, NULL), 0);
+    fixture_offer_from(UINT64_MAX);
+    assert_int_equal(yoke_test_ranks(2, large, NULL), 0);
+    fixture_force(YOKE_PATH_UCP);
+    assert_int_equal(yoke_test_ranks(2, large, NULL), 0);
+}
+
 /* What a test has forced. */
 static int as_it_comes(void **unused)
 {
     (void)unused;
     fixture_force(YOKE_PATH_NONE);
     fixture_offer_from(FIXTURE_MEASURED);
+    yoke_arena_pretended_hosts = 0;
     return 0;
 }
 
@@ -297,6 +345,8 @@ int main(void)
         cmocka_unit_test_teardown(on_ucp, as_it_comes),
         cmocka_unit_test_teardown(between_threads_on_ucp, as_it_comes),
         cmocka_unit_test_teardown(more_ranks_than_cores, as_it_comes),
+        cmocka_unit_test_teardown(on_both_paths, as_it_comes),
+        cmocka_unit_test_teardown(more_than_31_bits, as_it_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
