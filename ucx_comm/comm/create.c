@@ -3,11 +3,13 @@
 
 #include "ucx_comm/comm/object.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ucx_comm/control/settings.h"
+#include "ucx_comm/vendor/vendor.h"
 
 static yoke_status_t check_options(const yoke_comm_options_t *options, const char *name)
 {
@@ -85,13 +87,48 @@ static yoke_status_t open_shared(yoke_comm_t *comm)
     int pids[YOKE_SHARED_RANKS];
     for (int rank = 0; rank < comm->size; rank++)
         pids[rank] = yoke_control_peer(comm->control, rank)->pid;
-    yoke_shared_place_t place = {
-        .base = yoke_arena_base(comm->arena),
-        .ranks = comm->size,
-        .index = comm->rank,
-        .state = yoke_control_state(comm->control),
-        .pids = yoke_arena_single_copy(comm->arena) ? pids : NULL};
+    yoke_shared_place_t place = {.base = yoke_arena_base(comm->arena),
+                                 .ranks = comm->size,
+                                 .index = comm->rank,
+                                 .state = yoke_control_state(comm->control),
+                                 .pids =
+                                     yoke_arena_single_copy(comm->arena) ? pids : NULL};
     return yoke_shared_create(&place, &comm->shared);
+}
+
+/* What the other ranks are to know of this one's device. */
+static yoke_rank_device_t describe(const yoke_comm_t *comm)
+{
+    yoke_rank_device_t mine;
+    const yoke_vendor_t *vendor = NULL;
+    yoke_device_info_t info = {.struct_size = sizeof info};
+    memset(&mine, 0, sizeof mine);
+    if (comm->device == NULL || yoke_device_info(comm->device, &info) != YOKE_OK)
+        return mine;
+    snprintf(mine.runtime, sizeof mine.runtime, "%s", info.backend);
+    snprintf(mine.vendor, sizeof mine.vendor, "%s", info.vendor);
+    snprintf(mine.name, sizeof mine.name, "%s", info.name);
+    yoke_fail_quiet(true); /* many runtimes have none */
+    if (yoke_vendor_load(info.backend, &vendor) == YOKE_OK) {
+        snprintf(mine.library, sizeof mine.library, "%s", yoke_vendor_name(vendor));
+        snprintf(mine.library_version, sizeof mine.library_version, "%s",
+                 yoke_vendor_version(vendor));
+    }
+    yoke_fail_quiet(false);
+    return mine;
+}
+
+static yoke_status_t open_topology(yoke_comm_t *comm)
+{
+    yoke_rank_device_t mine = describe(comm);
+    return yoke_topology_create(comm->control, comm->transport, &mine, &comm->topology);
+}
+
+static yoke_status_t open_device(yoke_comm_t *comm)
+{
+    yoke_staging_t *staging = NULL; /* keeps the device */
+    return comm->device != NULL ? yoke_comm_staging(comm, comm->device, &staging)
+                                : YOKE_OK;
 }
 
 static yoke_status_t open_parts(yoke_comm_t *comm, const yoke_comm_options_t *options)
@@ -105,6 +142,10 @@ static yoke_status_t open_parts(yoke_comm_t *comm, const yoke_comm_options_t *op
         status = yoke_transport_create(comm->control, options, &comm->transport);
     if (status == YOKE_OK)
         status = yoke_engine_create(comm->control, comm->transport, &comm->engine);
+    if (status == YOKE_OK)
+        status = open_device(comm);
+    if (status == YOKE_OK && comm->size > 1)
+        status = open_topology(comm);
     if (status == YOKE_OK && (comm->flags & YOKE_COMM_THREAD) != 0)
         status = yoke_call_thread_start(comm);
     return status;
@@ -223,6 +264,7 @@ void yoke_comm_destroy(yoke_comm_t *comm)
     yoke_engine_destroy(comm->engine);
     yoke_call_end_all(comm);
     yoke_comm_stagings_free(comm);
+    yoke_topology_free(comm->topology);
     yoke_shared_destroy(comm->shared);
     if (comm->transport != NULL)
         yoke_transport_destroy(comm->transport);
