@@ -8,8 +8,10 @@
  * what their ends did at best. After each round all ranks gather what was seen, so that
  * all go on alike; when BUDGET is used up, what is left is not measured.
  * Then, islands being known: what each group sends and receives with all its ranks at
- * once, and what ranks do when all talk at once. A communicator whose ranks share one
- * arena is measured by its ring alone after the pairs.
+ * once, and what ranks do when all talk at once.
+ *
+ * Where one arena holds all ranks, the arena serves every collective whatever its links
+ * are: one pair stands for all, unless YOKE_COMM_TOPOLOGY is "measure".
  */
 
 #include <stdio.h>
@@ -32,7 +34,8 @@ typedef struct measuring {
     double *latency, *bandwidth; /* [from * n + to]; 0: not measured */
     double *figures;             /* 4 a rank: of one gather */
     double start;
-    bool late; /* the budget is used up */
+    bool late;   /* the budget is used up */
+    bool sample; /* one pair stands for all */
     yoke_rank_device_t *devices;
 } measuring_t;
 
@@ -242,14 +245,19 @@ static yoke_status_t measure_pairs(measuring_t *m)
     if (partner == NULL)
         return yoke_fail_memory();
     yoke_status_t status;
-    if (m->n <= PAIRS_ALL)
+    if (m->sample && m->n > 1) {
+        nobody(m, partner);
+        partner[0] = 1;
+        partner[1] = 0;
+        status = measure_round(m, partner);
+    } else if (m->n <= PAIRS_ALL)
         status = measure_all_pairs(m, partner);
     else {
         status = measure_inside(m, partner);
         if (status == YOKE_OK)
             status = measure_between(m, partner);
     }
-    if (status == YOKE_OK)
+    if (status == YOKE_OK && !m->sample)
         status = measure_again(m, partner);
     free(partner);
     return status == YOKE_OK ? fill_gaps(m) : status;
@@ -400,21 +408,20 @@ static yoke_status_t gather_devices(measuring_t *m, const yoke_rank_device_t *mi
                                    sizeof none, m->devices, TIMEOUT_MS);
 }
 
-/* All measure, or all read: the same setting everywhere. */
-static yoke_status_t compare_setting(measuring_t *m, const char *path)
+/* All measure alike, or all read: the same setting everywhere. */
+static yoke_status_t compare_setting(measuring_t *m, const char *path, bool every)
 {
-    double hash = 0;
-    for (const char *c = path; c != NULL && *c != '\0'; c++)
-        hash = hash * 31 + *c - 1e9 * (int)(hash / 1e9);
-    yoke_status_t status = gather(m, path != NULL, hash, 0);
-    for (int r = 1; status == YOKE_OK && r < m->n; r++)
-        if (figure(m, r, 0) != figure(m, 0, 0))
-            status =
-                yoke_fail(YOKE_ERR_MISMATCH,
-                          "YOKE_COMM_TOPOLOGY is %s on rank 0 and %s on rank %d: set "
-                          "it on all ranks or on none",
-                          figure(m, 0, 0) > 0 ? "set" : "not set",
-                          figure(m, r, 0) > 0 ? "set" : "not set", r);
+    static const char *const words[] = {"not set", "\"measure\"", "a document"};
+    int mine = path != NULL ? 2 : every ? 1 : 0;
+    yoke_status_t status = gather(m, mine, 0, 0);
+    for (int r = 1; status == YOKE_OK && r < m->n; r++) {
+        int first = (int)figure(m, 0, 0), other = (int)figure(m, r, 0);
+        if (first != other)
+            status = yoke_fail(YOKE_ERR_MISMATCH,
+                               "YOKE_COMM_TOPOLOGY is %s on rank 0 and %s on rank %d: it "
+                               "must be the same on all ranks",
+                               words[first], words[other], r);
+    }
     return status;
 }
 
@@ -444,7 +451,7 @@ static yoke_status_t compare_topologies(measuring_t *m, const yoke_topology_t *t
         if (figure(m, r, 0) != figure(m, 0, 0) || figure(m, r, 1) != figure(m, 0, 1))
             status =
                 yoke_fail(YOKE_ERR_MISMATCH, "ranks 0 and %d know different links%s", r,
-                          getenv("YOKE_COMM_TOPOLOGY") != NULL
+                          strcmp(topology->source, "measured") != 0
                               ? ": YOKE_COMM_TOPOLOGY names different documents"
                               : "");
     return status;
@@ -517,16 +524,20 @@ yoke_status_t yoke_topology_create(yoke_control_t *control, yoke_transport_t *tr
     const char *path = getenv("YOKE_COMM_TOPOLOGY");
     measuring_t m = {0};
     yoke_topology_t *topology = NULL;
-    path = path != NULL && path[0] != '\0' ? path : NULL;
+    bool measured = path == NULL || path[0] == '\0' || strcmp(path, "measure") == 0;
+    bool every = path != NULL && strcmp(path, "measure") == 0;
     yoke_status_t status = open_measuring(control, transport, &m);
     if (status == YOKE_OK)
-        status = compare_setting(&m, path);
+        status = compare_setting(&m, measured ? NULL : path, every);
     if (status == YOKE_OK)
         status = gather_devices(&m, mine);
     if (status == YOKE_OK)
         status = find_arenas(&m);
+    m.sample = !every;
+    for (int r = 0; r < m.n; r++)
+        m.sample = m.sample && m.arena[r] == 0;
     if (status == YOKE_OK)
-        status = path != NULL ? read_links(&m, path, &topology) : measure(&m, &topology);
+        status = measured ? measure(&m, &topology) : read_links(&m, path, &topology);
     for (int r = 0; status == YOKE_OK && r < m.n; r++) {
         topology->shared = (r == 0 || topology->shared) && m.arena[r] == 0;
         snprintf(topology->places[r].host, sizeof topology->places[r].host, "%s",
