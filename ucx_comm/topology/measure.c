@@ -317,22 +317,39 @@ static yoke_status_t measure_load(measuring_t *m, yoke_topology_t *topology, boo
     return status;
 }
 
-/* Rank number k of the group talks to rank number k (around) of those outside. */
+/* How many ranks of the group of `rank` talk already. */
+static int talking(const measuring_t *m, const yoke_level_t *level, int rank,
+                   const int *partner)
+{
+    int count = 0;
+    for (int r = 0; r < m->n; r++)
+        count += level->of[r] == level->of[rank] && partner[r] >= 0;
+    return count;
+}
+
+/* Each rank of the group talks to one outside, spread evenly over the other groups: none
+ * of their ways in is to be what limits the group's way out. */
 static void flow_partners(const measuring_t *m, const yoke_level_t *level, int group,
                           int *partner)
 {
-    int outside = 0;
     nobody(m, partner);
     for (int r = 0; r < m->n; r++) {
+        int other = -1, least = m->n + 1;
         if (level->of[r] != group)
             continue;
-        while (outside < m->n && level->of[outside] == group)
-            outside++;
-        if (outside == m->n)
+        for (int out = 0; out < m->n; out++) {
+            if (level->of[out] == group || partner[out] >= 0)
+                continue;
+            int busy = talking(m, level, out, partner);
+            if (busy < least) {
+                least = busy;
+                other = out;
+            }
+        }
+        if (other < 0)
             break;
-        partner[r] = outside;
-        partner[outside] = r;
-        outside++;
+        partner[r] = other;
+        partner[other] = r;
     }
 }
 
