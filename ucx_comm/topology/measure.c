@@ -26,6 +26,7 @@
 #define PAIRS_ALL 8
 #define BUDGET 2.0 /* seconds */
 #define TIMEOUT_MS 60000
+#define ALIKE 1.2 /* rates */
 
 typedef struct measuring {
     yoke_probe_t probe;
@@ -219,8 +220,12 @@ static yoke_status_t measure_again(measuring_t *m, int *partner)
         for (int a = 0; a < n && status == YOKE_OK; a++)
             for (int b = a + 1; b < n && status == YOKE_OK; b++) {
                 double there = m->bandwidth[a * n + b], back = m->bandwidth[b * n + a];
-                double latency, best;
+                double latency, best, least;
                 best_of(m, a, true, &latency, &best);
+                for (int r = 0; r < n; r++) {
+                    best_of(m, r, true, &latency, &least);
+                    best = least > best ? least : best;
+                }
                 if (m->arena[a] != m->arena[b] || there <= 0 ||
                     (2 * there > best && 2 * back > best))
                     continue;
@@ -356,18 +361,14 @@ static void flow_partners(const measuring_t *m, const yoke_level_t *level, int g
 static yoke_status_t measure_uplink(measuring_t *m, yoke_level_t *level, int group,
                                     int *partner)
 {
-    int members = 0;
-    for (int r = 0; r < m->n; r++)
-        members += level->of[r] == group;
     flow_partners(m, level, group, partner);
     yoke_seen_t seen = {0, 0};
     int peer = partner[m->probe.rank];
-    yoke_status_t status = YOKE_OK;
-    if (members > 1) /* the pairs have shown what a single rank does */
-        status = yoke_probe_flow(&m->probe, peer, peer, level->uplink[group], &seen);
-    if (status == YOKE_OK && members > 1)
+    yoke_status_t status =
+        yoke_probe_flow(&m->probe, peer, peer, level->uplink[group], &seen);
+    if (status == YOKE_OK)
         status = gather(m, seen.rate, 0, 0);
-    if (status != YOKE_OK || members == 1)
+    if (status != YOKE_OK)
         return status;
     double in = 0, out = 0;
     for (int r = 0; r < m->n; r++)
@@ -375,6 +376,23 @@ static yoke_status_t measure_uplink(measuring_t *m, yoke_level_t *level, int gro
             *(level->of[r] == group ? &in : &out) += figure(m, r, 0);
     level->uplink[group] = in < out ? in : out;
     return YOKE_OK;
+}
+
+/* Uplinks that hardly differ are alike: shares must not follow what is only noise. */
+static void level_out(yoke_level_t *level)
+{
+    for (int g = 0; g < level->groups; g++) {
+        double sum = 0, first = level->uplink[g];
+        int count = 0, like[256];
+        for (int other = g; other < level->groups && count < 256; other++)
+            if (level->uplink[other] <= ALIKE * first &&
+                first <= ALIKE * level->uplink[other]) {
+                sum += level->uplink[other];
+                like[count++] = other;
+            }
+        for (int i = 0; i < count; i++)
+            level->uplink[like[i]] = sum / count;
+    }
 }
 
 static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
@@ -386,6 +404,8 @@ static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
     for (int l = 0; l < topology->levels; l++)
         for (int g = 0; g < topology->level[l].groups && status == YOKE_OK; g++)
             status = measure_uplink(m, &topology->level[l], g, partner);
+    for (int l = 0; l < topology->levels; l++)
+        level_out(&topology->level[l]);
     double ignored = 0;
     if (status == YOKE_OK)
         status = measure_load(m, topology, false, &topology->all, &topology->overhead);
