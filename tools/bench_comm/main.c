@@ -4,11 +4,15 @@
  * with options that it has checked, as NAME=VALUE; it is a program of its own so that the
  * command does not load UCX for anything else.
  */
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "tools/bench_comm/bench_comm.h"
 
 /* What is run: every collective with every type, operation (where it reduces) and size.
@@ -176,20 +180,15 @@ static void keep_case(work_t *work, const bench_case_t *c, int ranks,
     json_array_append_new(work->results, entry);
 }
 
-static int write_json(const work_t *work, int ranks)
+static yoke_status_t write_json(const work_t *work, int ranks)
 {
     json_t *root =
         json_pack("{s:s, s:i, s:i, s:O}", "yoke", yoke_version(), "ranks", ranks,
                   "iterations", work->settings.iterations, "results", work->results);
-    FILE *file = strcmp(work->json, "-") == 0 ? stdout : fopen(work->json, "w");
-    int failed =
-        file == NULL || root == NULL || json_dumpf(root, file, JSON_INDENT(1)) != 0;
-    failed |= file != NULL && fputc('\n', file) == EOF;
-    failed |= file != NULL && (file == stdout ? fflush(file) : fclose(file)) != 0;
-    if (failed && strcmp(work->json, "-") != 0)
-        fprintf(stderr, "yoke: cannot write %s\n", work->json);
+    const yoke_status_t status =
+        root != NULL ? yoke_json_write(work->json, root) : yoke_fail_memory();
     json_decref(root);
-    return failed ? 4 : 0;
+    return status;
 }
 
 /* --- runs --------------------------------------------------------------------------- */
@@ -267,15 +266,22 @@ static int run_rank(yoke_comm_t *comm, void *context)
             status = run_collective(work, comm, (bench_collective_t)i);
     int code = status != YOKE_OK ? yoke_status_exit_code(status) : work->wrong > 0;
     if (first && work->json != NULL && status == YOKE_OK) {
-        const int written = write_json(work, yoke_comm_size(comm));
+        const int written = yoke_status_exit_code(write_json(work, yoke_comm_size(comm)));
         code = written != 0 ? written : code;
     }
     json_decref(work->results);
-    if (first && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
-        fprintf(stderr, "yoke: cannot write to standard output\n");
-        code = 4;
-    }
+    if (first && (fflush(stdout) != 0 || ferror(stdout) != 0) && code != 4)
+        code = yoke_status_exit_code(
+            yoke_fail(YOKE_ERR_SYSTEM, "cannot write to standard output"));
     return code;
+}
+
+/* A standard output that is closed must not become a socket: keep its number, so that
+ * writing to it fails. */
+static void hold_output(void)
+{
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+        (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 int main(int argc, char **argv)
@@ -285,6 +291,7 @@ int main(int argc, char **argv)
     work.settings.call.struct_size = sizeof work.settings.call;
     work.options.struct_size = sizeof work.options;
     yoke_comm_t *comm = NULL;
+    hold_output();
     if (!take_options(argc, argv, &work))
         return 2;
     if (work.ranks > 0)

@@ -70,6 +70,14 @@ static void end_all(const pid_t *pids, int n)
             kill(pids[r], SIGKILL);
 }
 
+/* The reader of the output has gone: end as any filter does. */
+static void follow_reader(const pid_t *pids, int n)
+{
+    end_all(pids, n);
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
 /* The first failure ends the rest: after it they would wait for one that is gone. */
 static int wait_for_all(pid_t *pids, int n)
 {
@@ -82,6 +90,8 @@ static int wait_for_all(pid_t *pids, int n)
             if (pids[r] == pid)
                 pids[r] = 0;
         const int one = WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE && code == 0)
+            follow_reader(pids, n);
         if (WIFSIGNALED(status) && code == 0)
             fprintf(stderr, "yoke-bench-comm: a rank was ended by signal %d\n",
                     WTERMSIG(status));

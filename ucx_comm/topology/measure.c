@@ -8,8 +8,10 @@
  * what their ends did at best. After each round all ranks gather what was seen, so that
  * all go on alike; when BUDGET is used up, what is left is not measured.
  * Then, islands being known: what each group sends and receives with all its ranks at
- * once, and what ranks do when all talk at once. A communicator whose ranks share one
- * arena is measured by its ring alone after the pairs.
+ * once, and what ranks do when all talk at once.
+ *
+ * Where one arena holds all ranks, the arena serves every collective whatever its links
+ * are: one pair stands for all, unless YOKE_COMM_TOPOLOGY is "measure".
  */
 
 #include <stdio.h>
@@ -24,6 +26,7 @@
 #define PAIRS_ALL 8
 #define BUDGET 2.0 /* seconds */
 #define TIMEOUT_MS 60000
+#define ALIKE 1.2 /* rates */
 
 typedef struct measuring {
     yoke_probe_t probe;
@@ -32,7 +35,8 @@ typedef struct measuring {
     double *latency, *bandwidth; /* [from * n + to]; 0: not measured */
     double *figures;             /* 4 a rank: of one gather */
     double start;
-    bool late; /* the budget is used up */
+    bool late;   /* the budget is used up */
+    bool sample; /* one pair stands for all */
     yoke_rank_device_t *devices;
 } measuring_t;
 
@@ -216,8 +220,12 @@ static yoke_status_t measure_again(measuring_t *m, int *partner)
         for (int a = 0; a < n && status == YOKE_OK; a++)
             for (int b = a + 1; b < n && status == YOKE_OK; b++) {
                 double there = m->bandwidth[a * n + b], back = m->bandwidth[b * n + a];
-                double latency, best;
+                double latency, best, least;
                 best_of(m, a, true, &latency, &best);
+                for (int r = 0; r < n; r++) {
+                    best_of(m, r, true, &latency, &least);
+                    best = least > best ? least : best;
+                }
                 if (m->arena[a] != m->arena[b] || there <= 0 ||
                     (2 * there > best && 2 * back > best))
                     continue;
@@ -242,14 +250,19 @@ static yoke_status_t measure_pairs(measuring_t *m)
     if (partner == NULL)
         return yoke_fail_memory();
     yoke_status_t status;
-    if (m->n <= PAIRS_ALL)
+    if (m->sample && m->n > 1) {
+        nobody(m, partner);
+        partner[0] = 1;
+        partner[1] = 0;
+        status = measure_round(m, partner);
+    } else if (m->n <= PAIRS_ALL)
         status = measure_all_pairs(m, partner);
     else {
         status = measure_inside(m, partner);
         if (status == YOKE_OK)
             status = measure_between(m, partner);
     }
-    if (status == YOKE_OK)
+    if (status == YOKE_OK && !m->sample)
         status = measure_again(m, partner);
     free(partner);
     return status == YOKE_OK ? fill_gaps(m) : status;
@@ -309,40 +322,53 @@ static yoke_status_t measure_load(measuring_t *m, yoke_topology_t *topology, boo
     return status;
 }
 
-/* Rank number k of the group talks to rank number k (around) of those outside. */
+/* How many ranks of the group of `rank` talk already. */
+static int talking(const measuring_t *m, const yoke_level_t *level, int rank,
+                   const int *partner)
+{
+    int count = 0;
+    for (int r = 0; r < m->n; r++)
+        count += level->of[r] == level->of[rank] && partner[r] >= 0;
+    return count;
+}
+
+/* Each rank of the group talks to one outside, spread evenly over the other groups: none
+ * of their ways in is to be what limits the group's way out. */
 static void flow_partners(const measuring_t *m, const yoke_level_t *level, int group,
                           int *partner)
 {
-    int outside = 0;
     nobody(m, partner);
     for (int r = 0; r < m->n; r++) {
+        int other = -1, least = m->n + 1;
         if (level->of[r] != group)
             continue;
-        while (outside < m->n && level->of[outside] == group)
-            outside++;
-        if (outside == m->n)
+        for (int out = 0; out < m->n; out++) {
+            if (level->of[out] == group || partner[out] >= 0)
+                continue;
+            int busy = talking(m, level, out, partner);
+            if (busy < least) {
+                least = busy;
+                other = out;
+            }
+        }
+        if (other < 0)
             break;
-        partner[r] = outside;
-        partner[outside] = r;
-        outside++;
+        partner[r] = other;
+        partner[other] = r;
     }
 }
 
 static yoke_status_t measure_uplink(measuring_t *m, yoke_level_t *level, int group,
                                     int *partner)
 {
-    int members = 0;
-    for (int r = 0; r < m->n; r++)
-        members += level->of[r] == group;
     flow_partners(m, level, group, partner);
     yoke_seen_t seen = {0, 0};
     int peer = partner[m->probe.rank];
-    yoke_status_t status = YOKE_OK;
-    if (members > 1) /* the pairs have shown what a single rank does */
-        status = yoke_probe_flow(&m->probe, peer, peer, level->uplink[group], &seen);
-    if (status == YOKE_OK && members > 1)
+    yoke_status_t status =
+        yoke_probe_flow(&m->probe, peer, peer, level->uplink[group], &seen);
+    if (status == YOKE_OK)
         status = gather(m, seen.rate, 0, 0);
-    if (status != YOKE_OK || members == 1)
+    if (status != YOKE_OK)
         return status;
     double in = 0, out = 0;
     for (int r = 0; r < m->n; r++)
@@ -350,6 +376,23 @@ static yoke_status_t measure_uplink(measuring_t *m, yoke_level_t *level, int gro
             *(level->of[r] == group ? &in : &out) += figure(m, r, 0);
     level->uplink[group] = in < out ? in : out;
     return YOKE_OK;
+}
+
+/* Uplinks that hardly differ are alike: shares must not follow what is only noise. */
+static void level_out(yoke_level_t *level)
+{
+    for (int g = 0; g < level->groups; g++) {
+        double sum = 0, first = level->uplink[g];
+        int count = 0, like[256];
+        for (int other = g; other < level->groups && count < 256; other++)
+            if (level->uplink[other] <= ALIKE * first &&
+                first <= ALIKE * level->uplink[other]) {
+                sum += level->uplink[other];
+                like[count++] = other;
+            }
+        for (int i = 0; i < count; i++)
+            level->uplink[like[i]] = sum / count;
+    }
 }
 
 static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
@@ -361,6 +404,8 @@ static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
     for (int l = 0; l < topology->levels; l++)
         for (int g = 0; g < topology->level[l].groups && status == YOKE_OK; g++)
             status = measure_uplink(m, &topology->level[l], g, partner);
+    for (int l = 0; l < topology->levels; l++)
+        level_out(&topology->level[l]);
     double ignored = 0;
     if (status == YOKE_OK)
         status = measure_load(m, topology, false, &topology->all, &topology->overhead);
@@ -400,21 +445,20 @@ static yoke_status_t gather_devices(measuring_t *m, const yoke_rank_device_t *mi
                                    sizeof none, m->devices, TIMEOUT_MS);
 }
 
-/* All measure, or all read: the same setting everywhere. */
-static yoke_status_t compare_setting(measuring_t *m, const char *path)
+/* All measure alike, or all read: the same setting everywhere. */
+static yoke_status_t compare_setting(measuring_t *m, const char *path, bool every)
 {
-    double hash = 0;
-    for (const char *c = path; c != NULL && *c != '\0'; c++)
-        hash = hash * 31 + *c - 1e9 * (int)(hash / 1e9);
-    yoke_status_t status = gather(m, path != NULL, hash, 0);
-    for (int r = 1; status == YOKE_OK && r < m->n; r++)
-        if (figure(m, r, 0) != figure(m, 0, 0))
-            status =
-                yoke_fail(YOKE_ERR_MISMATCH,
-                          "YOKE_COMM_TOPOLOGY is %s on rank 0 and %s on rank %d: set "
-                          "it on all ranks or on none",
-                          figure(m, 0, 0) > 0 ? "set" : "not set",
-                          figure(m, r, 0) > 0 ? "set" : "not set", r);
+    static const char *const words[] = {"not set", "\"measure\"", "a document"};
+    int mine = path != NULL ? 2 : every ? 1 : 0;
+    yoke_status_t status = gather(m, mine, 0, 0);
+    for (int r = 1; status == YOKE_OK && r < m->n; r++) {
+        int first = (int)figure(m, 0, 0), other = (int)figure(m, r, 0);
+        if (first != other)
+            status = yoke_fail(YOKE_ERR_MISMATCH,
+                               "YOKE_COMM_TOPOLOGY is %s on rank 0 and %s on rank %d: it "
+                               "must be the same on all ranks",
+                               words[first], words[other], r);
+    }
     return status;
 }
 
@@ -444,7 +488,7 @@ static yoke_status_t compare_topologies(measuring_t *m, const yoke_topology_t *t
         if (figure(m, r, 0) != figure(m, 0, 0) || figure(m, r, 1) != figure(m, 0, 1))
             status =
                 yoke_fail(YOKE_ERR_MISMATCH, "ranks 0 and %d know different links%s", r,
-                          getenv("YOKE_COMM_TOPOLOGY") != NULL
+                          strcmp(topology->source, "measured") != 0
                               ? ": YOKE_COMM_TOPOLOGY names different documents"
                               : "");
     return status;
@@ -517,16 +561,20 @@ yoke_status_t yoke_topology_create(yoke_control_t *control, yoke_transport_t *tr
     const char *path = getenv("YOKE_COMM_TOPOLOGY");
     measuring_t m = {0};
     yoke_topology_t *topology = NULL;
-    path = path != NULL && path[0] != '\0' ? path : NULL;
+    bool measured = path == NULL || path[0] == '\0' || strcmp(path, "measure") == 0;
+    bool every = path != NULL && strcmp(path, "measure") == 0;
     yoke_status_t status = open_measuring(control, transport, &m);
     if (status == YOKE_OK)
-        status = compare_setting(&m, path);
+        status = compare_setting(&m, measured ? NULL : path, every);
     if (status == YOKE_OK)
         status = gather_devices(&m, mine);
     if (status == YOKE_OK)
         status = find_arenas(&m);
+    m.sample = !every;
+    for (int r = 0; r < m.n; r++)
+        m.sample = m.sample && m.arena[r] == 0;
     if (status == YOKE_OK)
-        status = path != NULL ? read_links(&m, path, &topology) : measure(&m, &topology);
+        status = measured ? measure(&m, &topology) : read_links(&m, path, &topology);
     for (int r = 0; status == YOKE_OK && r < m.n; r++) {
         topology->shared = (r == 0 || topology->shared) && m.arena[r] == 0;
         snprintf(topology->places[r].host, sizeof topology->places[r].host, "%s",

@@ -27,6 +27,8 @@
 #define CHUNK_MOST ((uint64_t)512 << 10)
 #define PROBE_MEMORY ((size_t)(2 * AHEAD * CHUNK_MOST))
 #define STREAM_SECONDS 0.012
+#define FLOW_SECONDS 0.06 /* flows decide who owns how much */
+#define SLOW 2e8          /* bytes/s: links that may be shaped, with bursts */
 #define WAIT_NS 20000000000ull
 
 double yoke_probe_now(void)
@@ -205,15 +207,15 @@ static yoke_status_t run_stream(yoke_probe_t *probe, const stream_t *stream,
     return YOKE_OK;
 }
 
-/* The length of a stream for a rate: about STREAM_SECONDS, within bounds. */
-static stream_t stream_for(double rate)
+/* The length of a stream for a rate: about so many seconds, within bounds. */
+static stream_t stream_for(double rate, double seconds)
 {
     stream_t stream = {-1, -1, GUESS, 0, 2};
     if (rate > 1e9)
         stream.chunk = CHUNK_MOST;
     else if (rate < 4e6)
         stream.chunk = GUESS / 4;
-    double wanted = rate * STREAM_SECONDS / (double)stream.chunk;
+    double wanted = rate * seconds / (double)stream.chunk;
     stream.count = wanted < 6 ? 8 : wanted > 24 ? 24 : (unsigned)wanted + 2;
     return stream;
 }
@@ -236,7 +238,7 @@ static yoke_status_t one_way(yoke_probe_t *probe, int from, int to, double *out_
         status = receives ? send_all(probe, peer, &rate, sizeof rate)
                           : receive_all(probe, peer, &rate, sizeof rate);
     for (unsigned i = 0; status == YOKE_OK && i < repeats_for(rate); i++) {
-        stream_t stream = stream_for(rate);
+        stream_t stream = stream_for(rate, STREAM_SECONDS);
         double seen = 0;
         stream.to = guess.to;
         stream.from = guess.from;
@@ -268,11 +270,16 @@ yoke_status_t yoke_probe_flow(yoke_probe_t *probe, int to, int from, double expe
 {
     if (to < 0 && from < 0)
         return YOKE_OK;
-    stream_t stream = stream_for(expected);
+    stream_t stream =
+        stream_for(expected, expected < SLOW ? FLOW_SECONDS : STREAM_SECONDS);
     double best = 0;
     yoke_status_t status = YOKE_OK;
     stream.to = to;
     stream.from = from;
+    if (expected < SLOW) { /* bursts on the way must be over on all flows */
+        stream.skip += 4;
+        stream.count += 4;
+    }
     for (unsigned i = 0; status == YOKE_OK && i < repeats_for(expected); i++) {
         double rate = 0;
         status = run_stream(probe, &stream, &rate);

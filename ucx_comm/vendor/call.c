@@ -152,6 +152,17 @@ static yoke_status_t close_group(yoke_vendor_comm_t *comm)
     return check(comm, call, code);
 }
 
+/* After a failure, whose message stays: what was begun must be ended, or the thread stays
+ * in the group. */
+static void abandon_group(yoke_vendor_comm_t *comm)
+{
+    const yoke_vendor_family_t *family = comm->vendor->kind->family;
+    const char *call = "";
+    comm->held_count = 0;
+    if (family->batch == NULL)
+        (void)family->group(comm->vendor, false, &call);
+}
+
 /* One of a group. */
 static yoke_status_t move(yoke_vendor_comm_t *comm, yoke_vendor_operation_t operation,
                           const void *send, void *recv, int peer)
@@ -255,8 +266,10 @@ static yoke_status_t compose(run_t *run)
     }
     if (comm->grouped)
         return status;
-    yoke_status_t ended = close_group(comm); /* always, or the thread stays in it */
-    return status != YOKE_OK ? status : ended;
+    if (status == YOKE_OK)
+        return close_group(comm);
+    abandon_group(comm);
+    return status;
 }
 
 static void run_now(void *context)

@@ -101,6 +101,8 @@ typedef struct ccl_call {
 ccl_result_t ccl_start(ccl_comm_t *comm, const ccl_call_t *call, void *stream);
 void ccl_group_begin(void);
 ccl_result_t ccl_group_end(void);
+/* Ends it, and nothing of it is done. */
+void ccl_group_drop(void);
 
 size_t ccl_size(ccl_type_t type);
 /* out[i] = op over parts[rank][i], in the order of ranks. */

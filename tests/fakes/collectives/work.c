@@ -573,8 +573,8 @@ static ccl_result_t check(const ccl_comm_t *comm, const ccl_call_t *call)
                : CCL_ARGUMENT;
 }
 
-/* A send to itself meets the receive of the same group. */
-static void pair_self(work_t *work)
+/* A send to itself meets the receive of the same group; false: one has none. */
+static bool pair_self(work_t *work)
 {
     int me = work->comm->rank, kept = 0;
     for (int i = 0; i < work->count; i++) {
@@ -590,10 +590,14 @@ static void pair_self(work_t *work)
             break;
         }
     }
+    bool paired = true;
     for (int i = 0; i < work->count; i++)
-        if (!work->transfers[i].ended)
+        if (!work->transfers[i].ended) {
+            paired &= work->transfers[i].peer != me;
             work->transfers[kept++] = work->transfers[i];
+        }
     work->count = kept;
+    return paired;
 }
 
 static void grow(work_t *work)
@@ -663,8 +667,8 @@ static ccl_result_t flush(void)
     work_t *next;
     for (work_t *w = group.first; w != NULL; w = next) {
         next = w->next;
-        if (w->loose)
-            pair_self(w);
+        if (w->loose && !pair_self(w) && result == CCL_OK)
+            result = CCL_USAGE; /* it would wait for itself */
         if (result == CCL_OK)
             result = submit(w);
         else
@@ -695,4 +699,16 @@ ccl_result_t ccl_group_end(void)
     if (group.depth == 0)
         return CCL_USAGE;
     return --group.depth > 0 ? CCL_OK : flush();
+}
+
+void ccl_group_drop(void)
+{
+    work_t *next;
+    for (work_t *w = group.first; w != NULL; w = next) {
+        next = w->next;
+        free_work(w);
+    }
+    group.first = group.last = NULL;
+    group.error = CCL_OK;
+    group.depth = 0;
 }

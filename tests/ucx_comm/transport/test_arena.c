@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sched.h>
@@ -126,6 +127,14 @@ static void hosts_share_apart(void **unused)
     assert_int_equal(yoke_test_ranks(4, four_on_two_hosts, NULL), 0);
 }
 
+/* LeakSanitizer cannot look into a process that has changed its PID namespace or its
+ * user; the other ranks run the same code and are looked into. */
+static _Noreturn void leave_unchecked(int code)
+{
+    fflush(NULL);
+    _exit(code);
+}
+
 /* Rank 1 goes on as the first process of a new PID namespace: its files are not to be
  * found in /proc, and are sent. */
 static int in_a_container(int rank, int size, void *context)
@@ -139,15 +148,17 @@ static int in_a_container(int rank, int size, void *context)
         _exit(write_and_read(rank, size, context));
     int status = 1;
     waitpid(pid, &status, 0);
-    return status == 0 ? 0 : 1;
+    leave_unchecked(status == 0 ? 0 : 1);
 }
 
 /* Another user's files cannot be opened in /proc either. */
 static int as_another_user(int rank, int size, void *context)
 {
-    if (rank == 1 && setresuid(65534, 65534, 65534) != 0)
+    if (rank != 1)
+        return write_and_read(rank, size, context);
+    if (setresuid(65534, 65534, 65534) != 0)
         return 77;
-    return write_and_read(rank, size, context);
+    leave_unchecked(write_and_read(rank, size, context));
 }
 
 static void files_are_sent_where_proc_does_not_show_them(void **unused)
