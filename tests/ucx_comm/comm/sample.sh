@@ -22,7 +22,7 @@ grep -q RANK "$work/alone" || { cat "$work/alone"; exit 1; }
 # A port that is free now may not be in a moment: another try then.
 for try in 1 2 3; do
     export MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + (RANDOM % 20000))) WORLD_SIZE=3
-    export YOKE_COMM_SECRET=sample YOKE_COMM_SETUP_TIMEOUT=60
+    export YOKE_COMM_SECRET=0123456789abcdef0123 YOKE_COMM_SETUP_TIMEOUT=60
     pids=() failed=0
     for rank in 0 1 2; do
         RANK=$rank timeout 100 "$work/sum" >"$work/out.$rank" 2>&1 &
