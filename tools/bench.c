@@ -152,11 +152,9 @@ static void add_reasons(bench_t *bench)
         if (i == 0 || reason->outcome != reason[-1].outcome)
             yoke_text_printf(&bench->notes, "%s, %s:\n", bench->device,
                              outcome_word(reason->outcome));
-        yoke_text_t line = {0};
-        yoke_text_printf(&line, "%6zu  %s", reason->count, reason->text);
-        yoke_wrap(yoke_text_get(&line), yoke_terminal_width(), 8, &bench->notes);
+        yoke_text_printf(&bench->notes, "%6zu  ", reason->count);
+        yoke_wrap(reason->text, yoke_terminal_width(), 8, &bench->notes);
         yoke_text_add(&bench->notes, "\n");
-        yoke_text_free(&line);
     }
 }
 

@@ -2,6 +2,7 @@
 /* Backends, names of devices, what they say of themselves, accounts and loss. */
 #include "tests/live/mock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "hal/live/registry.h"
@@ -487,7 +488,7 @@ static void free_host_memory_is_told(void **state)
         mock.answer = answers[i];
         assert_fails(
             yoke_buffer_create(device, YOKE_MEMORY_HOST, UINT64_C(1) << 40, &buffer),
-            answers[i], "; 1 TiB of pinned memory asked for by mock:0, ");
+            answers[i], "; 1.00 TiB of pinned memory asked for by mock:0, ");
         assert_non_null(strstr(yoke_last_error(), " free on the host"));
         assert_null(buffer);
     }

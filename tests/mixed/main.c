@@ -18,9 +18,8 @@
 #define CHECKPOINT 500
 
 static const char *const wanted[] = {
-    "host",  "opencl:0",     "opencl:1",    "cuda:0",  "cuda:1",
-    "hip:0", "ascend:0",     "cambricon:0", "musa:0",  "maca:0",
-    "dtk:0", "level_zero:0", "corex:0",     "corex:1",
+    "host",     "opencl:0",    "opencl:1", "cuda:0", "cuda:1", "hip:0",
+    "ascend:0", "cambricon:0", "musa:0",   "maca:0", "dtk:0",  "level_zero:0",
 };
 static const char *names[MAX_ENDS];
 static yoke_device_t *devices[MAX_ENDS];
