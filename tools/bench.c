@@ -82,8 +82,9 @@ const yoke_command_t yoke_bench_command = {
         "With --conformance the suite of the library's promises runs instead: copies, "
         "fills, order of queues, events, programs, pools, transfers, bad input. Cases "
         "that "
-        "a device lacks the means for are unsupported, with the reason; cases that are "
-        "known to fail on a runtime are expected failures, with the reason. An expected "
+        "a device lacks the means for are unsupported; cases that are known to fail on "
+        "a runtime are expected failures. Below the table stands how many of them have "
+        "which reason; --json has it for each case. An expected "
         "failure that passes is reported too, since the list is then wrong.\n\n"
         "Vendors' libraries are loaded into this process. Where one crashes, --verbose "
         "shows in which case; `yoke inventory` finds libraries that crash at once.\n\n"
@@ -116,6 +117,13 @@ const yoke_command_t yoke_bench_command = {
     .run = run,
 };
 
+/* Cases of a device that did not run, or failed as expected, for one reason. */
+typedef struct reason {
+    char *text;
+    yoke_cts_outcome_t outcome;
+    size_t count;
+} reason_t;
+
 /* What one run of the command has so far. */
 typedef struct bench {
     const yoke_args_t *args;
@@ -124,7 +132,10 @@ typedef struct bench {
     json_t *devices, *cases;
     json_t *entry; /* of the device that is timed, in `devices` later */
     yoke_table_t *table;
-    yoke_text_t findings; /* lines under the table */
+    yoke_text_t notes;    /* lines under the table: why cases did not run */
+    yoke_text_t findings; /* and then, what failed */
+    reason_t *reasons;    /* of the device that is checked */
+    size_t reason_count;
     size_t failed, unopened, rows;
 } bench_t;
 
@@ -141,6 +152,70 @@ static const char *outcome_word(yoke_cts_outcome_t outcome)
     static const char *const words[] = {"passed", "failed", "unsupported",
                                         "expected failure", "unexpected pass"};
     return words[outcome];
+}
+
+static void count_reason(bench_t *bench, const yoke_cts_result_t *result)
+{
+    reason_t *reason = bench->reasons;
+    for (size_t i = 0; i < bench->reason_count; i++, reason++)
+        if (reason->outcome == result->outcome &&
+            strcmp(reason->text, result->reason) == 0) {
+            reason->count++;
+            return;
+        }
+    char *text = yoke_strdup(result->reason);
+    reason = realloc(bench->reasons, (bench->reason_count + 1) * sizeof *reason);
+    if (reason != NULL)
+        bench->reasons = reason;
+    if (reason == NULL || text == NULL) {
+        free(text);
+        bench->notes.failed = true;
+        return;
+    }
+    bench->reasons[bench->reason_count++] = (reason_t){text, result->outcome, 1};
+}
+
+/* Unsupported first, then by count; the rest keeps its order by the text. */
+static int compare_reasons(const void *a, const void *b)
+{
+    const reason_t *x = a, *y = b;
+    if (x->outcome != y->outcome)
+        return x->outcome < y->outcome ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static void add_reasons(bench_t *bench)
+{
+    if (bench->reason_count > 0)
+        qsort(bench->reasons, bench->reason_count, sizeof *bench->reasons,
+              compare_reasons);
+    for (size_t i = 0; i < bench->reason_count; i++) {
+        const reason_t *reason = &bench->reasons[i];
+        if (i == 0 || reason->outcome != reason[-1].outcome)
+            yoke_text_printf(&bench->notes, "%s, %s:\n", bench->device,
+                             outcome_word(reason->outcome));
+        yoke_text_printf(&bench->notes, "%6zu  ", reason->count);
+        yoke_wrap(reason->text, yoke_terminal_width(), 8, &bench->notes);
+        yoke_text_add(&bench->notes, "\n");
+    }
+}
+
+static void forget_reasons(bench_t *bench)
+{
+    for (size_t i = 0; i < bench->reason_count; i++)
+        free(bench->reasons[i].text);
+    free(bench->reasons);
+    bench->reasons = NULL;
+    bench->reason_count = 0;
+}
+
+/* Where no line is written over: that something goes on, in a log. */
+static void say_begin(const bench_t *bench, const char *what)
+{
+    if (!bench->progress)
+        fprintf(stderr, "%s: %s ...\n", bench->device, what);
 }
 
 static void on_result(void *context, const yoke_cts_result_t *result)
@@ -160,6 +235,8 @@ static void on_result(void *context, const yoke_cts_result_t *result)
         yoke_wrap(yoke_text_get(&line), yoke_terminal_width(), 4, &bench->findings);
         yoke_text_add(&bench->findings, "\n");
         yoke_text_free(&line);
+    } else if (result->outcome != YOKE_CTS_PASS) {
+        count_reason(bench, result);
     }
     if (bench->progress)
         fprintf(stderr, "\r\033[K%s: %zu of %zu cases", bench->device, result->index + 1,
@@ -203,16 +280,19 @@ static yoke_status_t check_device(bench_t *bench, const char *device)
     bench->device = device;
     bench->cases = json_array();
     yoke_json_set_string(entry, "device", device);
+    say_begin(bench, "conformance");
     yoke_status_t status = yoke_cts_run(&o, &summary);
     clear_progress(bench);
     if (status == YOKE_OK) {
         add_row(bench, &summary);
         add_counts(entry, &summary);
+        add_reasons(bench);
         bench->failed += summary.failed + summary.unexpected_passes;
     } else {
         bench->unopened++;
         yoke_json_set_string(entry, "error", yoke_last_error());
     }
+    forget_reasons(bench);
     json_object_set_new(entry, "cases", bench->cases);
     json_array_append_new(bench->devices, entry);
     return YOKE_OK;
@@ -307,6 +387,7 @@ static yoke_status_t time_device(bench_t *bench, const char *device)
     bench->cases = json_array();
     bench->entry = json_object();
     yoke_json_set_string(bench->entry, "device", device);
+    say_begin(bench, "times");
     yoke_status_t status = yoke_bench_device(device, &sink);
     clear_progress(bench);
     if (status != YOKE_OK) {
@@ -356,8 +437,9 @@ static yoke_status_t write_text(bench_t *bench)
     if (bench->rows == 0 && bench->unopened > 0) /* its error was told */
         return YOKE_OK;
     yoke_table_print(bench->table, yoke_terminal_width(), 0, &text);
+    yoke_text_add(&text, yoke_text_get(&bench->notes));
     yoke_text_add(&text, yoke_text_get(&bench->findings));
-    yoke_status_t status = text.failed || bench->findings.failed
+    yoke_status_t status = text.failed || bench->notes.failed || bench->findings.failed
                                ? yoke_fail_memory()
                                : yoke_write_output("-", yoke_text_get(&text));
     yoke_text_free(&text);
@@ -404,6 +486,7 @@ static yoke_status_t run_devices(const yoke_args_t *args, const char *const *hea
         status = bench.failed > 0 ? YOKE_ERR_NO : YOKE_ERR_SYSTEM;
     yoke_strings_free(&names);
     yoke_table_free(bench.table);
+    yoke_text_free(&bench.notes);
     yoke_text_free(&bench.findings);
     json_decref(bench.devices);
     return status;

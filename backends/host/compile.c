@@ -436,6 +436,21 @@ static bool in_dialect(const yoke_impl_program_source_t *source)
     return source->size > size && memcmp(source->data, YOKE_DIALECT_MARK, size) == 0;
 }
 
+/* A native program is named here; in the dialect its text says its name. */
+static yoke_status_t write_source(const char *folder,
+                                  const yoke_impl_program_source_t *source)
+{
+    yoke_text_t text = {0};
+    if (!in_dialect(source))
+        yoke_dialect_line(&text, source->name);
+    yoke_text_add_bytes(&text, source->data, source->size);
+    yoke_status_t status = text.failed
+                               ? yoke_fail_memory()
+                               : write_in(folder, "program.c", text.data, text.size);
+    yoke_text_free(&text);
+    return status;
+}
+
 static yoke_status_t no_compiler(void)
 {
     const char *chosen = getenv("YOKE_HOST_CC");
@@ -457,8 +472,7 @@ yoke_status_t yoke_host_compile(const yoke_impl_program_source_t *source,
     if (compiler == NULL)
         return no_compiler();
     folder = yoke_host_scratch_make();
-    status = folder == NULL ? YOKE_ERR_SYSTEM
-                            : write_in(folder, "program.c", source->data, source->size);
+    status = folder == NULL ? YOKE_ERR_SYSTEM : write_source(folder, source);
     if (status == YOKE_OK && in_dialect(source))
         status = add_epilogue(compiler, folder, source, log, log_context);
     if (status == YOKE_OK) {

@@ -103,6 +103,9 @@ static void compile_error(yoke_cts_t *t)
     CHECK(t, program == NULL);
     if (strstr(yoke_program_log(), "nosuchname") == NULL)
         FAIL(t, "the log does not name the fault: %.200s", yoke_program_log());
+    /* By its name, where the compiler follows #line (Oclgrind's does not). */
+    if (strstr(yoke_program_log(), "program:3") != NULL)
+        FAIL(t, "the log does not name the program: %.200s", yoke_program_log());
     if (strstr(yoke_last_error(), "bad.c") == NULL)
         FAIL(t, "the message does not name the program: %.200s", yoke_last_error());
     (void)yoke_cts_compile(t, yoke_cts_device(t), source, "-DVALUE=1u");

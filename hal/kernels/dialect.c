@@ -42,9 +42,20 @@ const char *yoke_dialect_options(yoke_dialect_t dialect)
     return "";
 }
 
+void yoke_dialect_line(yoke_text_t *text, const char *name)
+{
+    yoke_text_add(text, "#line 1 \"");
+    for (const char *c = name != NULL ? name : "program"; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            yoke_text_add(text, "\\");
+        yoke_text_add_bytes(text, (unsigned char)*c < ' ' ? "?" : c, 1);
+    }
+    yoke_text_add(text, "\"\n");
+}
+
 yoke_status_t yoke_dialect_source(yoke_dialect_t dialect, uint64_t capabilities,
-                                  const char *text, size_t size, char **out_text,
-                                  size_t *out_size)
+                                  const char *name, const char *text, size_t size,
+                                  char **out_text, size_t *out_size)
 {
     const char *head = prologue(dialect);
     yoke_text_t whole = {0};
@@ -63,7 +74,7 @@ yoke_status_t yoke_dialect_source(yoke_dialect_t dialect, uint64_t capabilities,
     yoke_text_add(&whole, yoke_text_dialect_common);
     yoke_text_add(&whole, yoke_text_dialect_convert);
     /* Messages of the compiler count the user's lines. */
-    yoke_text_add(&whole, "#line 1 \"program\"\n");
+    yoke_dialect_line(&whole, name);
     yoke_text_add_bytes(&whole, text, size);
     yoke_text_add(&whole, "\n");
     if (whole.failed) {

@@ -70,10 +70,12 @@ yoke_status_t yoke_queue_wrap(yoke_device_t *device, void *handle, yoke_release_
     yoke_queue_t *queue = yoke_object_new(sizeof *queue, YOKE_OBJECT_QUEUE, device);
     if (queue == NULL)
         return YOKE_ERR_NO_MEMORY;
+    uint64_t begin = yoke_trace_begin(&device->object);
     queue->wrapped = wrapped(handle, release, context);
     status = yoke_device_answer(
         device, device->object.ops->queue_wrap(device->object.impl.device, handle,
                                                &queue->object.impl.queue));
+    yoke_trace_end(begin, device, call, status, "handle=%p", handle);
     if (status != YOKE_OK) {
         yoke_object_discard(&queue->object);
         return status;
@@ -97,11 +99,13 @@ yoke_status_t yoke_event_wrap(yoke_device_t *device, void *handle, yoke_release_
     yoke_event_t *event = yoke_object_new(sizeof *event, YOKE_OBJECT_EVENT, device);
     if (event == NULL)
         return YOKE_ERR_NO_MEMORY;
+    uint64_t begin = yoke_trace_begin(&device->object);
     event->wrapped = wrapped(handle, release, context);
     event->recorded = true; /* who knows */
     status = yoke_device_answer(
         device, device->object.ops->event_wrap(device->object.impl.device, handle,
                                                &event->object.impl.event));
+    yoke_trace_end(begin, device, call, status, "handle=%p", handle);
     if (status != YOKE_OK) {
         yoke_object_discard(&event->object);
         return status;
@@ -136,12 +140,15 @@ yoke_status_t yoke_buffer_wrap(yoke_device_t *device, yoke_memory_kind_t kind,
     yoke_buffer_t *buffer = yoke_object_new(sizeof *buffer, YOKE_OBJECT_BUFFER, device);
     if (buffer == NULL)
         return YOKE_ERR_NO_MEMORY;
+    uint64_t begin = yoke_trace_begin(&device->object);
     buffer->size = size;
     buffer->kind = kind;
     buffer->wrapped = wrapped(handle, release, context);
     status = yoke_device_answer(device, device->object.ops->buffer_wrap(
                                             device->object.impl.device, (uint32_t)kind,
                                             handle, size, &buffer->object.impl.buffer));
+    yoke_trace_end(begin, device, call, status, "kind=%d, handle=%p, size=%llu",
+                   (int)kind, handle, (unsigned long long)size);
     if (status != YOKE_OK) {
         yoke_object_discard(&buffer->object);
         return status;

@@ -220,6 +220,8 @@ yoke_status_t yoke_prepared_launch_create(yoke_kernel_t *kernel,
     if (status == YOKE_OK)
         status =
             yoke_validate_launch(kernel->object.device, launch, arguments, count, call);
+    if (status == YOKE_OK) /* later arguments are of the same kind and size */
+        status = yoke_validate_arguments(kernel, arguments, count, call);
     if (status != YOKE_OK)
         return status;
     uint64_t begin = yoke_trace_begin(&kernel->object);
@@ -235,11 +237,14 @@ void yoke_prepared_launch_destroy(yoke_prepared_launch_t *prepared)
     if (!yoke_object_endable(YOKE_OBJECT(prepared), YOKE_OBJECT_PREPARED, call))
         return;
     yoke_kernel_t *kernel = prepared->kernel;
+    uint64_t begin = yoke_trace_begin(&prepared->object);
     pthread_mutex_lock(&binding);
     for (size_t i = 0; i < prepared->count; i++)
         unbind(&prepared->bound[i]);
     pthread_mutex_unlock(&binding);
     unprepare(prepared);
+    yoke_trace_end(begin, prepared->object.device, call, YOKE_OK,
+                   "prepared=%p, kernel=%s", (void *)prepared, kernel->name);
     yoke_object_end(&prepared->object);
     yoke_kernel_release(kernel);
 }

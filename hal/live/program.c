@@ -17,7 +17,8 @@ typedef struct making {
     yoke_device_t *device;
     yoke_program_options_t options;
     yoke_impl_program_source_t source;
-    char *text; /* what source.data points to, unless it is a binary */
+    char *text;  /* what source.data points to, unless it is a binary */
+    char *named; /* the same with the program's name, for the compiler */
     yoke_cache_key_t key;
     bool cached; /* keep what is compiled */
 } making_t;
@@ -106,8 +107,8 @@ static yoke_status_t take_source(making_t *making)
     source->binary = options->format == YOKE_PROGRAM_BINARY;
     if (options->format == YOKE_PROGRAM_DIALECT) {
         status = yoke_dialect_source(making->device->dialect,
-                                     making->device->info.capabilities, options->data,
-                                     options->size, &making->text, &size);
+                                     making->device->info.capabilities, NULL,
+                                     options->data, options->size, &making->text, &size);
     } else if (!source->binary) {
         making->text = yoke_strndup(options->data, options->size);
         if (making->text == NULL)
@@ -144,12 +145,30 @@ static void take_key(making_t *making)
 /* --- compiling -----------------------------------------------------------------------
  */
 
+/* The compiler's messages name the program as the caller does; the cache's key has the
+ * text without a name, so that the same text is compiled once. */
+static yoke_status_t name_source(making_t *making, yoke_impl_program_source_t *out_source)
+{
+    const yoke_program_options_t *options = &making->options;
+    *out_source = making->source;
+    if (options->format != YOKE_PROGRAM_DIALECT)
+        return YOKE_OK;
+    yoke_status_t status = yoke_dialect_source(
+        making->device->dialect, making->device->info.capabilities, options->name,
+        options->data, options->size, &making->named, &out_source->size);
+    out_source->data = making->named;
+    return status;
+}
+
 static yoke_status_t compile(making_t *making, yoke_impl_program_t **out_impl)
 {
     const yoke_device_t *device = making->device;
-    yoke_status_t status =
-        device->object.ops->program_create(device->object.impl.device, &making->source,
-                                           yoke_program_log_add, NULL, out_impl);
+    yoke_impl_program_source_t source;
+    yoke_status_t status = name_source(making, &source);
+    if (status != YOKE_OK)
+        return status;
+    status = device->object.ops->program_create(device->object.impl.device, &source,
+                                                yoke_program_log_add, NULL, out_impl);
     if (status == YOKE_ERR_BAD_INPUT)
         yoke_fail(status, "%s: %s for %s: %s", making->options.name,
                   making->source.binary ? "cannot be loaded" : "does not compile",
@@ -218,6 +237,7 @@ yoke_status_t yoke_program_create(yoke_device_t *device,
     atomic_init(&program->holds, 1);
     status = make(&making, &program->object.impl.program);
     free(making.text);
+    free(making.named);
     if (status == YOKE_OK) {
         yoke_object_attach(&program->object);
         if ((yoke_object_flags(&program->object) & YOKE_FLAG_VALIDATE) != 0 &&
@@ -254,7 +274,13 @@ void yoke_program_destroy(yoke_program_t *program)
         return;
     /* Kernels may keep it alive, and a second call must not take their hold. */
     atomic_fetch_or(&program->object.flags, YOKE_FLAG_FREED);
+    yoke_device_t *device = program->object.device;
+    uint64_t begin = yoke_trace_begin(&program->object);
+    uintptr_t handle = (uintptr_t)program; /* it may be gone when the line is written */
+    yoke_device_retain(device);
     release(program);
+    yoke_trace_end(begin, device, call, YOKE_OK, "program=0x%zx", (size_t)handle);
+    yoke_device_release(device);
 }
 
 yoke_status_t yoke_program_binary(yoke_program_t *program, const void **out_data,
@@ -301,6 +327,7 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
     yoke_kernel_t *kernel = yoke_object_new(sizeof *kernel, YOKE_OBJECT_KERNEL, device);
     if (kernel == NULL)
         return YOKE_ERR_NO_MEMORY;
+    uint64_t begin = yoke_trace_begin(&program->object);
     atomic_init(&kernel->holds, 1);
     kernel->program = program;
     kernel->name = yoke_strdup(name);
@@ -309,6 +336,8 @@ yoke_status_t yoke_kernel_create(yoke_program_t *program, const char *name,
                  : yoke_device_answer(device, device->object.ops->kernel_create(
                                                   program->object.impl.program, name,
                                                   &kernel->object.impl.kernel));
+    yoke_trace_end(begin, device, call, status, "program=%p, name=%s", (void *)program,
+                   name);
     if (status != YOKE_OK) {
         free(kernel->name);
         yoke_object_discard(&kernel->object);
@@ -340,5 +369,11 @@ void yoke_kernel_destroy(yoke_kernel_t *kernel)
         return;
     /* As of programs: a second call must not take the hold of a prepared launch. */
     atomic_fetch_or(&kernel->object.flags, YOKE_FLAG_FREED);
+    yoke_device_t *device = kernel->object.device;
+    uint64_t begin = yoke_trace_begin(&kernel->object);
+    uintptr_t handle = (uintptr_t)kernel;
+    yoke_device_retain(device);
     yoke_kernel_release(kernel);
+    yoke_trace_end(begin, device, call, YOKE_OK, "kernel=0x%zx", (size_t)handle);
+    yoke_device_release(device);
 }

@@ -14,8 +14,8 @@
  * the host wait for the queue instead.
  *
  * Neural-network operators take f32, and f16 and bf16 where said; sums inside are f32.
- * (f64 is taken by fill, convert, axpy, reduce, sum and gemm on devices with
- * YOKE_CAP_FP64.)
+ * f64 is taken by fill, convert, axpy, scale, reduce, fold, norm, pack, unpack and gemm
+ * on every device: by a kernel where it has YOKE_CAP_FP64, else by the host.
  *
  * Threads, ownership and errors: yoke/device.h; one operators object is used by one
  * thread at a time. The first use of an operator compiles it, later ones do not:

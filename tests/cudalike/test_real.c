@@ -65,7 +65,7 @@ static void compile_portable(const yoke_rtc_loaded_t *loaded, yoke_dialect_t dia
          *all = yoke_format("%s %s", yoke_dialect_options(dialect), options);
     size_t size = 0;
     assert_int_equal(yoke_dialect_source(dialect, YOKE_CAP_FP64 | YOKE_CAP_ATOMICS64,
-                                         program, strlen(program), &text, &size),
+                                         NULL, program, strlen(program), &text, &size),
                      YOKE_OK);
     yoke_status_t status = compile(loaded, architecture, text, all, out_code);
     if (status != YOKE_OK)

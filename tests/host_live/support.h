@@ -90,7 +90,7 @@ static inline yoke_status_t compile_dialect(const char *text, const char *option
 {
     char *source;
     size_t size;
-    assert_int_equal(yoke_dialect_source(YOKE_DIALECT_HOST, YOKE_CAP_FP64, text,
+    assert_int_equal(yoke_dialect_source(YOKE_DIALECT_HOST, YOKE_CAP_FP64, NULL, text,
                                          strlen(text), &source, &size),
                      YOKE_OK);
     yoke_status_t status = compile_source(source, size, false, options, out);

@@ -101,6 +101,17 @@ static void test_bad_source(void **state)
     assert_int_equal(compile_dialect("\n\nYOKE_KERNEL int f(u32 x) {}", "", &program),
                      YOKE_ERR_BAD_INPUT);
     assert_non_null(strstr(last_log, "line 3"));
+    /* A native program's too, by the name that it was given, odd ones as well. */
+    yoke_impl_program_source_t native = {.name = "a \"b\" \\c.cl",
+                                         .data = "\nint f(void) { return nosuch; }\n",
+                                         .options = ""};
+    native.size = strlen(native.data);
+    last_log[0] = '\0';
+    assert_int_equal(ops->program_create(device, &native, keep_log, NULL, &program),
+                     YOKE_ERR_BAD_INPUT);
+    assert_non_null(strstr(last_log, ":2:"));
+    assert_non_null(strstr(last_log, "c.cl"));
+    assert_null(strstr(last_log, "program.c"));
     assert_int_equal(compile_dialect("#error \"no\"\n", "", &program),
                      YOKE_ERR_BAD_INPUT);
     assert_null(program);

@@ -16,8 +16,9 @@ int main(int argc, char **argv)
         return puts(yoke_dialect_options((yoke_dialect_t)atoi(argv[2]))) < 0;
     if (argc != 3 || yoke_file_read(argv[2], 0, &text, &size) != YOKE_OK)
         return 2;
-    yoke_status_t status = yoke_dialect_source(
-        (yoke_dialect_t)atoi(argv[1]), YOKE_CAP_FP64, text, size, &source, &source_size);
+    yoke_status_t status =
+        yoke_dialect_source((yoke_dialect_t)atoi(argv[1]), YOKE_CAP_FP64, NULL, text,
+                            size, &source, &source_size);
     free(text);
     if (status != YOKE_OK)
         return 1;

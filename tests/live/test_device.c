@@ -2,6 +2,7 @@
 /* Backends, names of devices, what they say of themselves, accounts and loss. */
 #include "tests/live/mock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "hal/live/registry.h"
@@ -476,6 +477,70 @@ static void copies_between_devices(void **state)
     assert_int_equal(mock.alive, 0);
 }
 
+/* Memory that is out: how much was wanted, and how much is free on the host. */
+static void free_host_memory_is_told(void **state)
+{
+    (void)state;
+    static const yoke_status_t answers[] = {YOKE_ERR_NO_MEMORY, YOKE_ERR_DEVICE_MEMORY};
+    yoke_device_t *device = mock_device(0, 0);
+    yoke_buffer_t *buffer = NULL;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        mock.answer = answers[i];
+        assert_fails(
+            yoke_buffer_create(device, YOKE_MEMORY_HOST, UINT64_C(1) << 40, &buffer),
+            answers[i], "; 1.00 TiB of pinned memory asked for by mock:0, ");
+        assert_non_null(strstr(yoke_last_error(), " free on the host"));
+        assert_null(buffer);
+    }
+    yoke_device_close(device);
+    assert_int_equal(mock.alive, 0);
+}
+
+static char warnings[1024];
+
+static void keep_warning(void *context, yoke_log_level_t level, const char *line)
+{
+    (void)context;
+    if (level == YOKE_LOG_WARNING && strlen(warnings) + strlen(line) < sizeof warnings)
+        strcat(warnings, line);
+}
+
+/* Neither 0 nor 1: said once, and taken as 1. */
+static void odd_settings_are_told(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"YOKE_VALIDATE", "YOKE_TRACE_CALLS"};
+    yoke_device_options_t options = YOKE_DEVICE_OPTIONS_INIT;
+    options.layers = YOKE_LAYER_DEFAULT;
+    yoke_log_set_sink(keep_warning, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "%s: '2' is neither 0 nor 1; taken as 1",
+                 names[i]);
+        setenv(names[i], "2", 1);
+        for (int again = 0; again < 2; again++) {
+            yoke_device_t *device = NULL;
+            yoke_queue_t *queue = NULL;
+            warnings[0] = '\0';
+            assert_ok(yoke_device_open("mock", &options, &device));
+            if ((again == 0) != (strstr(warnings, wanted) != NULL))
+                fail_msg("opening %d: '%s'", again, warnings);
+            assert_ok(yoke_queue_create(device, NULL, &queue));
+            if (i == 0) { /* the layer is on */
+                yoke_buffer_t *buffer = NULL;
+                assert_ok(yoke_buffer_create(device, YOKE_MEMORY_DEVICE, 8, &buffer));
+                assert_fails(yoke_queue_fill(queue, yoke_span(buffer, 8), "x", 1, 8),
+                             YOKE_ERR_OUT_OF_RANGE, "yoke_queue_fill");
+                yoke_buffer_destroy(buffer);
+            }
+            yoke_queue_destroy(queue);
+            yoke_device_close(device);
+        }
+        unsetenv(names[i]);
+    }
+    yoke_log_set_sink(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +559,8 @@ int main(void)
         cmocka_unit_test_setup(objects_keep_their_device, mock_reset),
         cmocka_unit_test_setup(failures_leave_nothing, mock_reset),
         cmocka_unit_test_setup(copies_between_devices, mock_reset),
+        cmocka_unit_test_setup(free_host_memory_is_told, mock_reset),
+        cmocka_unit_test_setup(odd_settings_are_told, mock_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,8 +247,10 @@ static void is_traced(void **state)
     assert_ok(yoke_prepared_launch_set_argument(bench.prepared, 0, bench.arguments));
     assert_ok(yoke_prepared_launch_set_geometry(bench.prepared, &geometry));
     assert_ok(yoke_queue_launch_prepared(bench.queue, bench.prepared));
+    tear_down(&bench);
     yoke_log_set_level(YOKE_LOG_WARNING);
     static const char *const wanted[] = {
+        "mock:0: yoke_prepared_launch_destroy(prepared=0x",
         "mock:0: yoke_prepared_launch_create(kernel=k, arguments=3) = YOKE_OK, ",
         "yoke_prepared_launch_set_argument(kernel=k, argument=0) = YOKE_OK, ",
         "yoke_prepared_launch_set_geometry(kernel=k, groups=2x3x1, local=4x1x1) = ",
@@ -257,7 +259,56 @@ static void is_traced(void **state)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (strstr(traced, wanted[i]) == NULL)
             fail_msg("no '%s' in:\n%s", wanted[i], traced);
-    tear_down(&bench);
+}
+
+/* With the layer: against the kernel's parameters, as an ordinary launch. */
+static void parameters_are_checked(void **state)
+{
+    (void)state;
+    static const char text[] = "YOKE_KERNEL void k(u32 n, YOKE_GLOBAL f32 *x) {}";
+    const yoke_program_options_t options = {.struct_size = sizeof options,
+                                            .format = YOKE_PROGRAM_DIALECT,
+                                            .data = text,
+                                            .size = sizeof text - 1};
+    for (int layer = 0; layer < 2; layer++) {
+        bench_t bench;
+        yoke_program_t *program = NULL;
+        yoke_kernel_t *kernel = NULL;
+        yoke_prepared_launch_t *made = NULL;
+        uint64_t wide = 1;
+        set_up(&bench, layer == 1 ? YOKE_LAYER_VALIDATE : 0);
+        assert_ok(yoke_program_create(bench.device, &options, &program));
+        assert_ok(yoke_kernel_create(program, "k", &kernel));
+        yoke_argument_t right[2] = {bench.arguments[0], bench.arguments[1]};
+        yoke_argument_t turned[2] = {right[1], right[0]};
+        yoke_argument_t sized[2] = {yoke_argument_value(&wide, 8), right[1]};
+        const struct {
+            const yoke_argument_t *arguments;
+            size_t count;
+            const char *message;
+        } cases[] = {{right, 1, "1 arguments; kernel 'k' (line 1 of the program) has 2"},
+                     {bench.arguments, 3, "3 arguments; kernel 'k'"},
+                     {turned, 2, "argument 0 is a span; 'u32 n' of kernel 'k' takes a"},
+                     {sized, 2, "argument 0 has 8 bytes; 'u32 n' of kernel 'k' takes 4"}};
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            made = NULL;
+            yoke_status_t status = yoke_prepared_launch_create(
+                kernel, &geometry, cases[i].arguments, cases[i].count, &made);
+            assert_int_equal(status, layer == 1 ? YOKE_ERR_USAGE : YOKE_OK);
+            if (layer == 1) {
+                assert_null(made);
+                assert_non_null(
+                    strstr(yoke_last_error(), "yoke_prepared_launch_create: "));
+                assert_non_null(strstr(yoke_last_error(), cases[i].message));
+            }
+            yoke_prepared_launch_destroy(made);
+        }
+        assert_ok(yoke_prepared_launch_create(kernel, &geometry, right, 2, &made));
+        yoke_prepared_launch_destroy(made);
+        yoke_kernel_destroy(kernel);
+        yoke_program_destroy(program);
+        tear_down(&bench);
+    }
 }
 
 /* --- backends with slots of their own ------------------------------------------------
@@ -430,6 +481,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_refused, mock_reset),
         cmocka_unit_test_setup(on_a_lost_device, mock_reset),
         cmocka_unit_test_setup(is_traced, mock_reset),
+        cmocka_unit_test_setup(parameters_are_checked, mock_reset),
         cmocka_unit_test_setup(slots_are_called, mock_reset),
         cmocka_unit_test_setup(slots_that_do_not_count, mock_reset),
     };

@@ -222,6 +222,16 @@ static void refused_values(void)
             YOKE_ERR_USAGE, "adam", "steps");
     refused(yoke_op_gemm(o, q, NULL), YOKE_ERR_USAGE, "gemm", "NULL");
     refused(yoke_op_gemm(o, q, &gemm), YOKE_ERR_USAGE, "gemm", "rows of a");
+    gemm.lda = 4;
+    gemm.output = YOKE_ELEMENT_BF16;
+    refused(yoke_op_gemm(o, q, &gemm), YOKE_ERR_UNSUPPORTED, "gemm",
+            "output of f32 is f32, not bf16");
+    gemm.element = YOKE_ELEMENT_F16;
+    refused(yoke_op_gemm(o, q, &gemm), YOKE_ERR_UNSUPPORTED, "gemm",
+            "output of f16 is f16 or f32, not bf16");
+    gemm.output = (yoke_element_t)99;
+    refused(yoke_op_gemm(o, q, &gemm), YOKE_ERR_UNSUPPORTED, "gemm",
+            "not an element type that is none");
     gemm.struct_size = 8;
     refused(yoke_op_gemm(o, q, &gemm), YOKE_ERR_USAGE, "gemm", "struct_size");
 }

@@ -170,6 +170,42 @@ bool fake_memory_register(void *address, size_t size, fake_card_t *card, void *o
     return done;
 }
 
+/* ---- pages of freed memory ---------------------------------------------------------
+ */
+
+/* Addresses are not reused soon, so that each small block leaves a spoilt page behind.
+ * The last so many stay, to be found by who reads them too late; older ones go back. */
+#define SPOILT 256
+
+static struct {
+    const region_t *region;
+    uintptr_t start, end;
+} spoilt[SPOILT];
+static size_t spoilt_next;
+
+/* Pages of the range that no block is in; the lock is held. */
+static void give_back(const region_t *region, uintptr_t start, uintptr_t end)
+{
+    for (uintptr_t page = start & ~(uintptr_t)4095; page < end; page += 4096) {
+        size_t i = first_after(page);
+        if (i == block_count || blocks[i].address >= page + 4096)
+            madvise((void *)(page - region->base + region->shadow), 4096, MADV_DONTNEED);
+    }
+}
+
+static void keep_spoilt(uintptr_t start, uintptr_t end)
+{
+    pthread_mutex_lock(&lock);
+    const region_t *old = spoilt[spoilt_next].region;
+    if (old != NULL)
+        give_back(old, spoilt[spoilt_next].start, spoilt[spoilt_next].end);
+    spoilt[spoilt_next].region = region_of(start);
+    spoilt[spoilt_next].start = start;
+    spoilt[spoilt_next].end = end;
+    spoilt_next = (spoilt_next + 1) % SPOILT;
+    pthread_mutex_unlock(&lock);
+}
+
 static void release(fake_block_t block)
 {
     if (block.kind == FAKE_MEMORY_DEVICE) {
@@ -178,8 +214,10 @@ static void release(fake_block_t block)
         uintptr_t last = (shadow + block.size) & ~(uintptr_t)4095;
         if (last > first + 65536)
             madvise((void *)first, last - first, MADV_DONTNEED);
-        else
+        else {
             spoil((void *)shadow, block.size, 0xdd);
+            keep_spoilt(block.address, block.address + block.size);
+        }
     } else if (block.kind != FAKE_MEMORY_REGISTERED) {
         free((void *)block.address);
     }
