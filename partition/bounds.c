@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "partition/layer_times.h"
 
 #define BISECTIONS 40
 
@@ -230,6 +231,8 @@ unsigned yoke_sheet_max_replicas(const yoke_sheet_t *sheet, bool sharded)
         if (activations < 0 || kept < activations)
             activations = kept;
     }
+    if (problem->measured != NULL && yoke_layer_times_has_memory(problem->measured))
+        return units;
     double parameters = (double)problem->model->parameters_total -
                         (double)problem->model->parameters_other;
     yoke_optimizer_t optimizer = problem->options.optimizer;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "costmodel/model_parts.h"
+#include "partition/layer_times.h"
 
 typedef struct entry {
     uint64_t key[2]; /* class and tp, micro-batch and recomputation */
@@ -37,11 +38,14 @@ static void find_equal_layers(const yoke_model_t *model, size_t *like)
     }
 }
 
-static void find_runs(const size_t *like, size_t layers, unsigned *run_end)
+static void find_runs(const yoke_layer_times_t *measured, const size_t *like,
+                      size_t layers, unsigned *run_end)
 {
-    for (size_t i = layers; i-- > 0;)
-        run_end[i] =
-            i + 1 < layers && like[i + 1] == like[i] ? run_end[i + 1] : (unsigned)i;
+    for (size_t i = layers; i-- > 0;) {
+        bool equal = i + 1 < layers && like[i + 1] == like[i] &&
+                     (measured == NULL || yoke_layer_times_equal(measured, i, i + 1));
+        run_end[i] = equal ? run_end[i + 1] : (unsigned)i;
+    }
 }
 
 yoke_cost_cache_t *yoke_cost_cache_new(const yoke_problem_t *problem)
@@ -60,7 +64,7 @@ yoke_cost_cache_t *yoke_cost_cache_new(const yoke_problem_t *problem)
         return NULL;
     }
     find_equal_layers(problem->model, cache->like);
-    find_runs(cache->like, layers, cache->run_end);
+    find_runs(problem->measured, cache->like, layers, cache->run_end);
     return cache;
 }
 
@@ -131,6 +135,7 @@ static bool all_can_shard(const yoke_cost_cache_t *cache, unsigned tp)
 typedef struct single {
     yoke_layer_cost_t cost;
     yoke_layer_bytes_t bytes;
+    double update; /* measured; 0 otherwise */
 } single_t;
 
 /* Costs of every layer, equal ones computed once. NULL: no memory. */
@@ -157,7 +162,122 @@ static single_t *cost_layers(const yoke_cost_cache_t *cache, unsigned class_inde
     return singles;
 }
 
-enum { ARRAYS = 7 };
+/* --- measured layer times in the place of the cost model's
+ * ------------------------------------------------------------------------------------ */
+
+typedef struct measured {
+    const yoke_cost_cache_t *cache;
+    unsigned class_index, tp, micro_batch;
+    yoke_recompute_t recompute;
+    yoke_layer_lookup_t lookup;
+    const yoke_layer_point_t *low, *high;
+    double part;
+} measured_t;
+
+/* What is measured for an entry. False: nothing is, and nothing may stand for it. */
+static bool find_measured(const yoke_cost_cache_t *cache, unsigned class_index,
+                          unsigned tp, unsigned micro_batch, yoke_recompute_t recompute,
+                          measured_t *out)
+{
+    const yoke_layer_times_t *times = cache->problem->measured;
+    const int type = cache->problem->classes[class_index].measured;
+    *out = (measured_t){cache,     class_index, tp,   micro_batch, recompute,
+                        YOKE_LAYER_UNKNOWN, NULL, NULL, 0};
+    if (times == NULL)
+        return true;
+    if (type >= 0)
+        out->lookup = yoke_layer_times_find(times, type, tp, micro_batch, &out->low,
+                                            &out->high, &out->part);
+    if (!yoke_layer_times_only_measured(times))
+        return true;
+    return out->lookup == YOKE_LAYER_MEASURED &&
+           recompute == yoke_layer_times_recompute(times);
+}
+
+/* The cost model's time of the layer at the measured point. */
+static void model_time(const measured_t *at, size_t layer, unsigned tp,
+                       unsigned micro_batch, yoke_layer_cost_t *out)
+{
+    const yoke_problem_t *problem = at->cache->problem;
+    yoke_layer_time(&problem->model->layers[layer],
+                    &problem->classes[at->class_index].rates, problem->constants, tp,
+                    micro_batch, (double)problem->options.sequence,
+                    problem->options.dtype,
+                    yoke_layer_times_recompute(problem->measured), out);
+}
+
+/* `value`, measured where the model says `there`, for where it says `here`. */
+static double scale(double value, double here, double there)
+{
+    return there > 0 ? value * here / there : value;
+}
+
+static double between(const double *low, const double *high, double part, size_t layer)
+{
+    return low[layer] + part * (high[layer] - low[layer]);
+}
+
+/*
+ * One layer's measured time. Another recomputation than the measured one, and a point
+ * that is the nearest only, are scaled by what the cost model makes of the difference.
+ */
+static void take_measured(const measured_t *at, size_t layer, single_t *single)
+{
+    const yoke_layer_point_t *low = at->low;
+    const yoke_layer_point_t *high = at->high != NULL ? at->high : at->low;
+    double forward = between(low->forward, high->forward, at->part, layer);
+    double backward = between(low->backward, high->backward, at->part, layer);
+    const bool nearest = at->lookup == YOKE_LAYER_NEAREST;
+    if (nearest ||
+        at->recompute != yoke_layer_times_recompute(at->cache->problem->measured)) {
+        yoke_layer_cost_t there;
+        model_time(at, layer, nearest ? low->tp : at->tp,
+                   nearest ? low->micro_batch : at->micro_batch, &there);
+        forward = scale(forward, single->cost.forward, there.forward);
+        backward = scale(backward, single->cost.backward, there.backward);
+    }
+    single->cost.forward = forward;
+    single->cost.backward = backward;
+    if (low->update != NULL && high->update != NULL)
+        single->update = between(low->update, high->update, at->part, layer);
+}
+
+static void take_bytes(const measured_t *at, size_t layer, yoke_layer_bytes_t *bytes)
+{
+    const yoke_layer_memory_t *memory =
+        yoke_layer_times_memory(at->cache->problem->measured, at->tp);
+    if (memory == NULL)
+        return;
+    double kept = bytes->activations;
+    bytes->parameters = memory->parameters[layer];
+    if (at->recompute == yoke_layer_times_recompute(at->cache->problem->measured)) {
+        bytes->activations = memory->activations[layer] * at->micro_batch;
+    } else {
+        /* What recomputation saves of the measured bytes is the model's figure. */
+        yoke_layer_bytes_t all;
+        const yoke_problem_t *problem = at->cache->problem;
+        yoke_layer_get_bytes(&problem->model->layers[layer], at->tp, at->micro_batch,
+                             (double)problem->options.sequence, problem->options.dtype,
+                             yoke_layer_times_recompute(problem->measured), &all);
+        bytes->activations = scale(memory->activations[layer] * at->micro_batch, kept,
+                                   all.activations);
+    }
+    bytes->logits = 0;      /* among the measured activations */
+    bytes->working_set = 0; /* the same */
+}
+
+static void replace_measured(const measured_t *at, single_t *singles)
+{
+    if (at->cache->problem->measured == NULL)
+        return;
+    for (size_t i = 0; i < at->cache->problem->model->layer_count; i++) {
+        if (at->low != NULL)
+            take_measured(at, i, &singles[i]);
+        take_bytes(at, i, &singles[i].bytes);
+    }
+}
+
+enum { ARRAYS = 8 };
 
 static void fill(entry_t *entry, const single_t *singles, size_t layers)
 {
@@ -173,6 +293,7 @@ static void fill(entry_t *entry, const single_t *singles, size_t layers)
         array[4][i] = bytes->boundary;
         array[5][i] = bytes->logits;
         array[6][i] = bytes->working_set;
+        array[7][i + 1] = array[7][i] + singles[i].update;
         entry->table.tied += bytes->tied;
     }
     entry->table.forward = array[0];
@@ -184,6 +305,19 @@ static void fill(entry_t *entry, const single_t *singles, size_t layers)
     entry->table.working_set = array[6];
 }
 
+static void set_update(const measured_t *at, size_t layers, entry_t *entry)
+{
+    const yoke_layer_point_t *low = at->low, *high = at->high;
+    entry->table.stage_update = -1;
+    if (low != NULL && low->update != NULL && (high == NULL || high->update != NULL))
+        entry->table.update = entry->numbers + 7 * (layers + 1);
+    else if (low != NULL && low->stage_update >= 0)
+        entry->table.stage_update =
+            high != NULL && high->stage_update >= 0
+                ? low->stage_update + at->part * (high->stage_update - low->stage_update)
+                : low->stage_update;
+}
+
 static entry_t *make_entry(const yoke_cost_cache_t *cache, unsigned class_index,
                            unsigned tp, unsigned micro_batch, yoke_recompute_t recompute)
 {
@@ -191,7 +325,10 @@ static entry_t *make_entry(const yoke_cost_cache_t *cache, unsigned class_index,
     entry_t *entry = calloc(1, sizeof *entry);
     if (entry == NULL)
         return NULL;
-    entry->table.possible = all_can_shard(cache, tp);
+    measured_t measured;
+    entry->table.possible =
+        find_measured(cache, class_index, tp, micro_batch, recompute, &measured) &&
+        all_can_shard(cache, tp);
     entry->table.run_end = cache->run_end;
     if (!entry->table.possible)
         return entry;
@@ -202,7 +339,9 @@ static entry_t *make_entry(const yoke_cost_cache_t *cache, unsigned class_index,
         entry_free(entry);
         return NULL;
     }
+    replace_measured(&measured, singles);
     fill(entry, singles, layers);
+    set_update(&measured, layers, entry);
     free(singles);
     return entry;
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "partition/layer_times.h"
+
 #define BISECTIONS 32
 #define PAIR_MOVES_UP_TO 24
 
@@ -17,6 +19,8 @@ bool yoke_chain_init(yoke_chain_t *chain, yoke_sheet_t *sheet, const uint8_t *cl
     chain->overhead = sheet->problem->constants->step_overhead;
     memcpy(chain->classes, classes, stages);
     memset(chain->send, 0, sizeof chain->send);
+    memset(chain->more_forward, 0, sizeof chain->more_forward);
+    memset(chain->more_backward, 0, sizeof chain->more_backward);
     for (unsigned s = 0; s < stages; s++) {
         unsigned in_flight = micro_batches < stages - s ? micro_batches : stages - s;
         bool alone = stages == 1 && data_ranks == 1 && sheet->tp[classes[s]] == 1;
@@ -32,14 +36,25 @@ static double forward_of(const yoke_chain_t *chain, unsigned stage, unsigned fir
                          unsigned last)
 {
     const double *prefix = chain->sheet->table[chain->classes[stage]]->forward;
-    return prefix[last + 1] - prefix[first];
+    return prefix[last + 1] - prefix[first] + chain->more_forward[stage];
 }
 
 static double backward_of(const yoke_chain_t *chain, unsigned stage, unsigned first,
                           unsigned last)
 {
     const double *prefix = chain->sheet->table[chain->classes[stage]]->backward;
-    return prefix[last + 1] - prefix[first];
+    return prefix[last + 1] - prefix[first] + chain->more_backward[stage];
+}
+
+void yoke_chain_block(yoke_chain_t *chain)
+{
+    if (!yoke_layer_times_blocking(chain->sheet->problem->measured))
+        return;
+    for (unsigned s = 0; s + 1 < chain->stages; s++) {
+        chain->more_forward[s] = chain->send[s];
+        chain->more_backward[s + 1] = chain->send[s];
+        chain->send[s] = 0;
+    }
 }
 
 static double total_of(const yoke_chain_t *chain, unsigned stage, unsigned first,

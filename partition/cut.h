@@ -11,6 +11,9 @@ typedef struct yoke_chain {
     unsigned stages, micro_batches;
     uint8_t classes[YOKE_MAX_STAGES];
     double send[YOKE_MAX_STAGES];
+    /* What sends add to the work of a stage that waits for them; see yoke_chain_block().
+     */
+    double more_forward[YOKE_MAX_STAGES], more_backward[YOKE_MAX_STAGES];
     const int *cap[YOKE_MAX_STAGES]; /* memory caps, see yoke_sheet_memory_cap() */
     double overhead;                 /* added to every step */
 } yoke_chain_t;
@@ -19,6 +22,9 @@ typedef struct yoke_chain {
 bool yoke_chain_init(yoke_chain_t *chain, yoke_sheet_t *sheet, const uint8_t *classes,
                      unsigned stages, unsigned micro_batches, unsigned data_ranks,
                      bool sharded);
+
+/* Where a stage waits for what it sends: the sends become part of the stages' work. */
+void yoke_chain_block(yoke_chain_t *chain);
 
 /* Closed-form step time of a cut: at most the simulated one. */
 double yoke_chain_bound(const yoke_chain_t *chain, const uint16_t *last);

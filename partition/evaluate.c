@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "costmodel/collective.h"
+#include "partition/layer_times.h"
 #include "yoke/inventory.h"
 
 typedef struct evaluator {
@@ -111,6 +112,13 @@ static yoke_status_t simulate(const evaluator_t *run, unsigned index,
         backward[s] = results[s].backward;
         send[s] = results[s].send;
     }
+    if (yoke_layer_times_blocking(run->problem->measured))
+        for (size_t s = 0; s + 1 < stages; s++) {
+            /* The sender waits: its work takes as much longer, and arrives at its end. */
+            forward[s] += send[s];
+            backward[s + 1] += send[s];
+            send[s] = 0;
+        }
     double last = yoke_simulate_1f1b_in(numbers + 5 * stages, pipeline->stage_count,
                                         pipeline->micro_batches, forward, backward, send,
                                         first, end, run->sink, run->context, index);
@@ -143,8 +151,13 @@ static yoke_status_t measure_update(const evaluator_t *run, const yoke_stage_t *
             return status;
         double parameters = yoke_stage_parameters(run->problem, table, stage);
         double bandwidth = run->problem->classes[replica->class_index].rates.bandwidth;
+        double seconds = parameters * traffic / bandwidth;
+        if (table->update != NULL)
+            seconds = table->update[stage->last + 1] - table->update[stage->first];
+        else if (table->stage_update >= 0)
+            seconds = table->stage_update;
         *out_parameters = larger(*out_parameters, parameters);
-        *out_seconds = larger(*out_seconds, parameters * traffic / bandwidth);
+        *out_seconds = larger(*out_seconds, seconds);
     }
     return YOKE_OK;
 }
@@ -249,7 +262,8 @@ static void get_sync_start(const evaluator_t *run, const yoke_stage_t *stage, do
             if (!share_layers(&run->layout->pipelines[p].stages[s], stage))
                 continue;
             double hidden = sync < result->backward ? sync : result->backward;
-            hidden *= run->problem->constants->data_overlap;
+            hidden *= yoke_layer_times_overlap(run->problem->measured,
+                                               run->problem->constants->data_overlap);
             *out_ready = larger(*out_ready, result->end);
             *out_begin = larger(*out_begin, result->end - hidden);
         }

@@ -89,6 +89,9 @@ typedef struct yoke_cost_table {
     const double *working_set; /* of layer i at i */
     const unsigned *run_end;   /* last of the equal layers that follow layer i, at i */
     double tied; /* parameters per rank that the head shares with the embedding */
+    /* Measured: prefix sums of the weight update, or NULL; of a whole stage, or -1. */
+    const double *update;
+    double stage_update;
 } yoke_cost_table_t;
 /* NULL: out of memory. A table lives as long as its cache. When it is not `possible`,
  * only that is set. */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "partition/layer_times.h"
 #include "partition/runtime.h"
 
 #define DEFAULT_GLOBAL_BATCH 512
@@ -381,6 +383,42 @@ static yoke_status_t take_runtime(yoke_problem_t *problem)
     return YOKE_OK;
 }
 
+/* Measured layer times, where the process uses some: do they fit, and what do they lack? */
+static yoke_status_t take_layer_times(yoke_problem_t *problem)
+{
+    const yoke_layer_times_t *times = yoke_layer_times_current();
+    for (size_t c = 0; c < problem->class_count; c++)
+        problem->classes[c].measured =
+            yoke_layer_times_type(times, problem->classes[c].type);
+    if (times == NULL)
+        return YOKE_OK;
+    yoke_status_t status =
+        yoke_layer_times_match(times, problem->model, problem->options.sequence,
+                               problem->options.dtype);
+    if (status != YOKE_OK)
+        return status;
+    problem->measured = times;
+    status = yoke_problem_add_note(problem,
+                               yoke_format("layer times are measured ones: %s",
+                                           yoke_layer_times_title(times)));
+    for (size_t c = 0; status == YOKE_OK && c < problem->class_count; c++) {
+        const yoke_class_t *class = &problem->classes[c];
+        bool again = false;
+        for (size_t b = 0; b < c; b++)
+            again = again || strcmp(problem->classes[b].type, class->type) == 0;
+        if (class->measured >= 0 || again)
+            continue;
+        status = yoke_problem_add_note(
+            problem, yoke_format(yoke_layer_times_only_measured(times)
+                                     ? "%s is not in the measured layer times, which "
+                                       "want no estimate: it is not planned on"
+                                     : "%s is not in the measured layer times: its "
+                                       "times are the cost model's",
+                                 class->type));
+    }
+    return status;
+}
+
 yoke_status_t yoke_problem_new(const yoke_model_t *model,
                                const yoke_inventory_t *inventory,
                                const yoke_plan_options_t *options,
@@ -415,6 +453,8 @@ yoke_status_t yoke_problem_new(const yoke_model_t *model,
         status = check_network(problem);
     if (status == YOKE_OK)
         status = note_sequence(problem);
+    if (status == YOKE_OK)
+        status = take_layer_times(problem);
     builder_free(&builder);
     if (status != YOKE_OK) {
         yoke_problem_free(problem);

@@ -10,6 +10,7 @@
 #include "costmodel/cost.h"
 
 struct yoke_runtime;
+struct yoke_layer_times;
 
 typedef struct yoke_class {
     const yoke_inventory_device_t *device; /* an example */
@@ -29,6 +30,7 @@ typedef struct yoke_class {
     const char *link_name;
     const yoke_quantity_t *link_from;  /* what rates.link is from; NULL: generic */
     const yoke_quantity_t *intra_from; /* what intra is from; NULL: generic */
+    int measured; /* type in the measured layer times; -1: not among them */
 } yoke_class_t;
 
 typedef struct yoke_slot {
@@ -56,6 +58,7 @@ typedef struct yoke_problem {
     char **notes;
     size_t note_count;
     const struct yoke_runtime *runtime; /* rules that a plan keeps; NULL: none */
+    const struct yoke_layer_times *measured; /* NULL: all times are the cost model's */
 } yoke_problem_t;
 
 yoke_status_t yoke_problem_new(const yoke_model_t *model,

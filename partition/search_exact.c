@@ -134,7 +134,10 @@ static bool open_chain(exact_t *exact, unsigned index, yoke_chain_t *chain)
         exact->search->status = yoke_fail_memory();
         return false;
     }
-    return yoke_search_sends(exact->search, &exact->candidate, index, chain->send);
+    if (!yoke_search_sends(exact->search, &exact->candidate, index, chain->send))
+        return false;
+    yoke_chain_block(chain);
+    return true;
 }
 
 static void visit_last_shape(void *context, const uint16_t *last)

@@ -2,11 +2,17 @@
 /* Memory of one device of a stage at its peak, term by term. */
 #include "partition/evaluate.h"
 
+#include "partition/layer_times.h"
 #include "yoke/inventory.h"
 
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
 }
 
 static double optimizer_bytes(const yoke_problem_t *problem)
@@ -69,11 +75,19 @@ void yoke_stage_memory(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
         *out = terms;
         return;
     }
+    const yoke_layer_memory_t *measured =
+        yoke_layer_times_memory(problem->measured, replica->tp);
     double parameters = yoke_stage_parameters(problem, table, stage);
     double shards = sharded_optimizer && data_ranks > 1 ? (double)data_ranks : 1;
     terms.weights = parameters * (double)yoke_dtype_size(problem->options.dtype);
     terms.gradients = parameters * constants->gradient_bytes;
-    terms.optimizer = parameters * optimizer_bytes(problem) / shards;
+    double state = optimizer_bytes(problem);
+    if (measured != NULL)
+        state = larger(yoke_layer_times_state_bytes(problem->measured) -
+                           (double)yoke_dtype_size(problem->options.dtype) -
+                           constants->gradient_bytes,
+                       0);
+    terms.optimizer = parameters * state / shards;
     terms.activations =
         (table->activations[stage->last + 1] - table->activations[stage->first]) *
         (double)in_flight;
@@ -93,6 +107,11 @@ void yoke_stage_memory(const yoke_problem_t *problem, yoke_cost_cache_t *cache,
     terms.slack = constants->slack_fraction * held;
     terms.context =
         class->rates.host ? constants->host_context_bytes : constants->context_bytes;
+    if (measured != NULL) { /* what was measured has both, and all buffers */
+        held -= terms.communication;
+        terms.communication = terms.slack = 0;
+        terms.context = measured->fixed;
+    }
     terms.predicted = held + terms.slack + terms.context;
     terms.peak_at = terms.logits > 0 ? "first backward, at the head's logits"
                                      : "first backward, all warm-up micro-batches held";

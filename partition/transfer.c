@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "costmodel/collective.h"
+#include "partition/layer_times.h"
 
 static double smaller(double a, double b)
 {
@@ -55,7 +56,12 @@ void yoke_replica_path(const yoke_problem_t *problem, const yoke_replica_t *from
 double yoke_boundary_time(const yoke_problem_t *problem, const yoke_replica_t *from,
                           const yoke_replica_t *to, double bytes)
 {
-    double rate, latency;
+    double rate, latency, measured;
+    if (problem->measured != NULL && host_of(problem, from) != host_of(problem, to) &&
+        yoke_layer_times_send(problem->measured, class_of(problem, from)->measured,
+                              from->tp, class_of(problem, to)->measured, to->tp, bytes,
+                              &measured))
+        return measured;
     yoke_replica_path(problem, from, to, &rate, &latency);
     return yoke_cost_p2p(bytes, rate, latency);
 }
@@ -147,6 +153,48 @@ static void each_member(group_t *group, const yoke_layout_t *layout,
     }
 }
 
+/* A ring over measured sends: each rank of a tensor group exchanges its own shard with
+ * the next replica's, one to one. */
+typedef struct ring {
+    const yoke_problem_t *problem;
+    double part, slowest; /* bytes of one step; its seconds */
+    const yoke_replica_t *before;
+    bool known;
+} ring_t;
+
+/* Neighbours of different types or nodes decide; equal neighbours are seen once. */
+static void each_step(ring_t *ring, const yoke_layout_t *layout, const yoke_stage_t *stage)
+{
+    int from = -1, to = -1;
+    for (unsigned p = 0; p < layout->pipeline_count; p++)
+        for (unsigned s = 0; s < layout->pipelines[p].stage_count; s++) {
+            const yoke_stage_t *other = &layout->pipelines[p].stages[s];
+            if (other->last < stage->first || other->first > stage->last)
+                continue;
+            for (unsigned r = 0; r < other->replica_count; r++) {
+                const yoke_replica_t *next = &other->replicas[r];
+                const yoke_replica_t *before = ring->before;
+                ring->before = next;
+                if (before == NULL)
+                    continue;
+                int a = class_of(ring->problem, before)->measured;
+                int b = class_of(ring->problem, next)->measured;
+                double seconds;
+                if (a == from && b == to)
+                    continue;
+                from = a;
+                to = b;
+                if (!yoke_layer_times_send(ring->problem->measured, a, 1, b, 1,
+                                           ring->part, &seconds)) {
+                    ring->known = false;
+                    return;
+                }
+                ring->known = true;
+                ring->slowest = larger(ring->slowest, seconds);
+            }
+        }
+}
+
 /* Replicas that hold a layer, least and most over the stage's layers. It changes only
  * where a stage of some pipeline begins. */
 static void count_ranks(const yoke_layout_t *layout, const yoke_stage_t *stage,
@@ -194,6 +242,12 @@ yoke_status_t yoke_stage_sync_time(const yoke_problem_t *problem,
         each_member(&group, layout, stage, count_member);
         each_member(&group, layout, stage, meet_member);
         seconds = yoke_cost_all_reduce(ranks_max, bytes, group.bandwidth, group.latency);
+        if (problem->measured != NULL && group.hosts > 1) {
+            ring_t ring = {.problem = problem, .part = bytes / ranks_max};
+            each_step(&ring, layout, stage);
+            if (ring.known)
+                seconds = 2.0 * (ranks_max - 1.0) * ring.slowest;
+        }
     }
     *out_ranks_min = ranks_min;
     *out_ranks_max = ranks_max;

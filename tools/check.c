@@ -26,6 +26,7 @@ static const yoke_option_t options[] = {
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
     YOKE_OPTION_CATALOG,
+    YOKE_OPTION_PROFILE,
     {.name = "strict",
      .help = "Stated figures that no longer agree with the placement are faults too.",
      .heading = "What is a fault"},

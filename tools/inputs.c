@@ -29,11 +29,28 @@ yoke_status_t yoke_input_catalog(const yoke_args_t *args)
     return files[0] != NULL ? yoke_catalog_use(files) : YOKE_OK;
 }
 
+yoke_status_t yoke_input_profile(const yoke_args_t *args)
+{
+    const char *path = yoke_args_value(args, "profile");
+    const char *cluster = yoke_args_value(args, "cluster");
+    if (path == NULL)
+        return YOKE_OK;
+    if (strcmp(path, "-") == 0 &&
+        ((cluster != NULL && strcmp(cluster, "-") == 0) ||
+         strcmp(yoke_args_value(args, "model"), "-") == 0))
+        return yoke_fail(YOKE_ERR_USAGE,
+                         "--profile -: only one input can be standard input; give a "
+                         "file for the other");
+    return yoke_plan_use_layer_times(path);
+}
+
 yoke_status_t yoke_input_cluster(const yoke_args_t *args,
                                  yoke_inventory_t **out_inventory)
 {
     yoke_inventory_t *inventory = NULL;
     yoke_status_t status = yoke_input_catalog(args);
+    if (status == YOKE_OK)
+        status = yoke_input_profile(args);
     if (status == YOKE_OK)
         status = yoke_cluster_load(yoke_args_value(args, "cluster"), &inventory);
     const char *assume;

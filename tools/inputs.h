@@ -43,11 +43,20 @@
                 "them. Can be repeated; see also YOKE_CATALOG."                          \
     }
 
+#define YOKE_OPTION_PROFILE                                                              \
+    {                                                                                    \
+        .name = "profile", .argument = "FILE",                                           \
+        .help = "Measured layer times (yoke-layer-times/1) in the place of the cost "    \
+                "model's; see docs/layer-times.md."                                      \
+    }
+
 /* Every --catalog; before anything else looks something up. */
 yoke_status_t yoke_input_catalog(const yoke_args_t *args);
 /* --model (required). A message was printed when it fails. */
 yoke_status_t yoke_input_model(const yoke_args_t *args, yoke_model_t **out_model);
-/* --cluster (required), with every --assume applied. */
+/* --profile, where it is given. */
+yoke_status_t yoke_input_profile(const yoke_args_t *args);
+/* --cluster (required), with every --assume applied and the --profile taken in use. */
 yoke_status_t yoke_input_cluster(const yoke_args_t *args,
                                  yoke_inventory_t **out_inventory);
 

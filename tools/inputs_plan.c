@@ -190,10 +190,11 @@ static yoke_status_t take_list(yoke_args_t *args, const yoke_strings_t *words,
     for (size_t i = 0;
          status == YOKE_OK && (value = command_value(words, name, '\0', i)) != NULL;
          i++) {
-        if (strcmp(name, "catalog") == 0 && yoke_input_leads_outside(value))
+        if (strcmp(name, "assume") != 0 && yoke_input_leads_outside(value))
             return yoke_fail(YOKE_ERR_USAGE,
-                             "the plan was made with a --catalog outside of this folder: "
-                             "give --cluster and --catalog");
+                             "the plan was made with a --%s outside of this folder: "
+                             "give --cluster and --%s",
+                             name, name);
         yoke_text_printf(taken, " --%s ", name);
         yoke_quote_word(value, taken);
         status = give(args, name, value);
@@ -219,8 +220,8 @@ static void say(const yoke_args_t *args, const char *text)
 /* A cluster that was given, without the figures that the plan's own had in addition. */
 static void say_missing(const yoke_args_t *args, const yoke_strings_t *words)
 {
-    static const char *const names[] = {"assume", "catalog"};
-    for (size_t n = 0; n < 2 && made_here(words); n++) {
+    static const char *const names[] = {"assume", "catalog", "profile"};
+    for (size_t n = 0; n < 3 && made_here(words); n++) {
         yoke_text_t line = {0};
         const char *value;
         if (yoke_args_has(args, names[n]) ||
@@ -234,7 +235,7 @@ static void say_missing(const yoke_args_t *args, const yoke_strings_t *words)
         }
         yoke_text_printf(&line,
                          " and this run is without; give it too, or leave --cluster out "
-                         "to take both from the plan");
+                         "to take all of them from the plan");
         say(args, yoke_text_get(&line));
         yoke_text_free(&line);
     }
@@ -252,6 +253,8 @@ static yoke_status_t take_missing(yoke_args_t *args, const yoke_strings_t *words
             status = take_list(args, words, "assume", &taken);
         if (status == YOKE_OK)
             status = take_list(args, words, "catalog", &taken);
+        if (status == YOKE_OK)
+            status = take_list(args, words, "profile", &taken);
     } else if (status == YOKE_OK) {
         say_missing(args, words);
     }

@@ -26,6 +26,7 @@ static const yoke_option_t options[] = {
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
     YOKE_OPTION_CATALOG,
+    YOKE_OPTION_PROFILE,
     {.name = "nodes", .argument = "HOSTLIST", .help = "Plan on these hosts only."},
     {.name = "exclude",
      .argument = "SELECTOR",

@@ -24,6 +24,7 @@ static const yoke_option_t options[] = {
     YOKE_OPTION_CLUSTER,
     YOKE_OPTION_ASSUME,
     YOKE_OPTION_CATALOG,
+    YOKE_OPTION_PROFILE,
     {.name = "out",
      .argument = "FILE",
      .help = "Write the page to FILE, for example plan.html. Default: standard output.",

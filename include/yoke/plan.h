@@ -254,6 +254,22 @@ yoke_status_t yoke_plan_search(const yoke_model_t *model,
                                yoke_plan_t **out_plan);
 
 /**
+ * Measured layer times (yoke-layer-times/1) in the place of the cost model's, for every
+ * later call on plans in this process: search, check, renewal. As with a catalog: call it
+ * before anything else runs, and not while another thread plans. A problem that they do
+ * not belong to (layers, sequence, data type) is refused by those calls with
+ * YOKE_ERR_USAGE.
+ *
+ * @param path  file; "-": standard input; NULL: the cost model's again
+ * @retval YOKE_OK
+ * @retval YOKE_ERR_BAD_INPUT  message has file:line:column or file and JSON pointer
+ * @retval YOKE_ERR_NOT_FOUND  no such file
+ * @retval YOKE_ERR_SYSTEM     it is there but cannot be read
+ * @retval YOKE_ERR_NO_MEMORY
+ */
+yoke_status_t yoke_plan_use_layer_times(const char *path);
+
+/**
  * Read a plan document. Its shape is checked, not its truth: that is yoke_plan_check().
  *
  * @param path      file; "-": standard input
