@@ -102,9 +102,8 @@ static bool fill(const yoke_chain_t *chain, double limit, uint16_t *last)
     return first == layers;
 }
 
-/* Layer ranges change for the stages between a and b when one layer moves from a to b. */
-static bool move_layer(const yoke_chain_t *chain, const uint16_t *last, unsigned from,
-                       unsigned to, uint16_t *out)
+bool yoke_chain_move(const yoke_chain_t *chain, const uint16_t *last, unsigned from,
+                     unsigned to, uint16_t *out)
 {
     memcpy(out, last, chain->stages * sizeof *out);
     if (from < to)
@@ -233,7 +232,7 @@ static bool improve_once(const yoke_chain_t *chain, uint16_t *last, double *time
         for (unsigned to = low; to <= high && to < chain->stages; to++) {
             if (to == from ||
                 glance(chain, last, &moves, from, to) * (1.0 - 1e-12) >= best_time ||
-                !move_layer(chain, last, from, to, trial))
+                !yoke_chain_move(chain, last, from, to, trial))
                 continue;
             double changed = yoke_chain_bound(chain, trial);
             if (changed < best_time) {

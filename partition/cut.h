@@ -39,6 +39,11 @@ bool yoke_chain_cut_bottleneck(const yoke_chain_t *chain, uint16_t *out_last);
 /* The second half alone; false: nothing moved. */
 bool yoke_chain_improve(const yoke_chain_t *chain, uint16_t *last);
 
+/* One layer fewer in stage `from` and one more in `to`: the stages between pass one on.
+ * False: it does not fit the memory, or a stage would be empty. */
+bool yoke_chain_move(const yoke_chain_t *chain, const uint16_t *last, unsigned from,
+                     unsigned to, uint16_t *out);
+
 /*
  * Every cut whose closed form is below *threshold, which `visit` may lower. Each node
  * takes one of *effort; returns false when it ran out.

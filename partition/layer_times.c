@@ -82,6 +82,11 @@ bool yoke_layer_times_blocking(const yoke_layer_times_t *times)
     return times != NULL && times->blocking;
 }
 
+bool yoke_layer_times_exchange_last(const yoke_layer_times_t *times)
+{
+    return times != NULL && times->exchange_last;
+}
+
 double yoke_layer_times_overlap(const yoke_layer_times_t *times, double otherwise)
 {
     return times != NULL && times->overlap >= 0 ? times->overlap : otherwise;

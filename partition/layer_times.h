@@ -37,6 +37,8 @@ bool yoke_layer_times_equal(const yoke_layer_times_t *times, size_t a, size_t b)
 
 /* What a stage does while it sends: nothing else, or its next work. */
 bool yoke_layer_times_blocking(const yoke_layer_times_t *times);
+/* Does the exchange of gradients begin when all stages are done, and not each its own? */
+bool yoke_layer_times_exchange_last(const yoke_layer_times_t *times);
 /* Fraction of a gradient exchange that hides behind work; `otherwise` where not stated.
  */
 double yoke_layer_times_overlap(const yoke_layer_times_t *times, double otherwise);

@@ -26,7 +26,7 @@ struct yoke_layer_times {
     uint64_t sequence;
     yoke_dtype_t dtype;
     yoke_recompute_t recompute;
-    bool only_measured, blocking;
+    bool only_measured, blocking, exchange_last;
     double overlap; /* below 0: not stated */
     char **types;
     size_t type_count;

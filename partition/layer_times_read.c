@@ -317,15 +317,19 @@ static yoke_status_t read_words(const yoke_cursor_t *root, yoke_layer_times_t *t
     static const char *const recompute[] = {"none", "selective", "full", NULL};
     static const char *const missing[] = {"estimate", "refuse", NULL};
     static const char *const transfers[] = {"overlap", "block", NULL};
-    int values[3] = {0};
+    static const char *const exchange[] = {"stage", "step", NULL};
+    int values[4] = {0};
     yoke_status_t status = read_word(root, "recompute", recompute, &values[0]);
     if (status == YOKE_OK)
         status = read_word(root, "missing", missing, &values[1]);
     if (status == YOKE_OK)
         status = read_word(root, "transfers", transfers, &values[2]);
+    if (status == YOKE_OK)
+        status = read_word(root, "exchange_after", exchange, &values[3]);
     times->recompute = (yoke_recompute_t)values[0];
     times->only_measured = values[1] == 1;
     times->blocking = values[2] == 1;
+    times->exchange_last = values[3] == 1;
     return status;
 }
 
@@ -336,7 +340,7 @@ static yoke_status_t read_head(const yoke_cursor_t *root, yoke_layer_times_t *ti
     static const char *const allowed[] = {
         "schema",  "source",    "layers",           "sequence", "dtype",  "recompute",
         "missing", "transfers", "gradient_overlap", "times",    "memory", "sends",
-        NULL};
+        "exchange_after", NULL};
     const char *schema = NULL, *dtype = NULL;
     uint64_t layers = 0;
     times->overlap = -1;

@@ -445,6 +445,7 @@ static void run_heuristics(yoke_search_t *search, const yoke_node_ref_t *nodes,
         tried++;
     }
     free(seen);
+    yoke_search_polish(search);
 }
 
 /*

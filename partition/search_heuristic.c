@@ -8,10 +8,6 @@
 #define MAX_ORDERS 24
 #define FAR_BEHIND 1.08 /* times the incumbent */
 #define MAX_SIDES 48
-/* A class at both ends of the others: where the contiguous order is near the best. */
-#define MAX_SPLIT_CLASSES 4
-#define MAX_SPLIT_STAGES 16
-#define SPLIT_NEAR 1.06
 
 /* Classes of one sequence, in the order of their blocks, with the stages of each. */
 typedef struct blocks {
@@ -96,16 +92,15 @@ static void try_cut(yoke_search_t *search, const yoke_chain_t *chain, unsigned r
         try_both(search, replicas, candidate);
 }
 
-/* Cut one sequence and keep it when it is the best. Its time by the closed form; 1e300:
- * it does not fit, or cannot be near the best. */
-static double try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
+/* Cut one sequence and keep it when it is the best. */
+static void try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
                          const blocks_t *blocks, unsigned replicas,
                          yoke_candidate_t *candidate)
 {
     yoke_shape_t *shape = &candidate->shapes[0];
     unsigned stages = stage_total(blocks);
     if (stages == 0 || stages > YOKE_MAX_STAGES)
-        return 1e300;
+        return;
     set_steps(yoke_search_steps(search, sheet), replicas, candidate);
     shape->stages = stages;
     write_sequence(blocks, shape->classes);
@@ -114,36 +109,33 @@ static double try_sequence(yoke_search_t *search, yoke_sheet_t *sheet,
     if (search->result->found &&
         yoke_bound_sequence_reaches(sheet, shape->classes, stages, shape->micro_batches,
                                     NULL, search->result->time * (1.0 + 1e-9)))
-        return 1e300;
+        return;
     yoke_chain_t chain;
     if (!yoke_chain_init(&chain, sheet, shape->classes, stages, shape->micro_batches,
                          replicas, candidate->sharded_optimizer) ||
         !yoke_search_sends(search, candidate, 0, chain.send))
-        return 1e300;
+        return;
     yoke_chain_block(&chain);
     if (search->split_count > 0) {
         if (search->split_count != stages)
-            return 1e300;
+            return;
         yoke_cut_from_split(search->problem->model, search->split, stages, shape->last);
     } else if (!yoke_chain_cut_bottleneck(&chain, shape->last)) {
         /* Does not fit: the even cut tells by how much. */
         if (!search->result->found &&
             yoke_cut_even(search->problem->model, stages, shape->last))
             try_both(search, replicas, candidate);
-        return 1e300;
+        return;
     }
     /* The closed form leaves out some waiting for transfers, and so may prefer the worse
      * of two cuts: the one of the least bottleneck is tried as well. */
     try_cut(search, &chain, replicas, candidate);
     /* Moving layers wins a few percent: no use where the cut is far behind. */
-    double time = yoke_chain_bound(&chain, shape->last);
-    if (search->result->found && time > FAR_BEHIND * search->result->time)
-        return time;
-    if (search->split_count == 0 && yoke_chain_improve(&chain, shape->last)) {
+    if (search->result->found &&
+        yoke_chain_bound(&chain, shape->last) > FAR_BEHIND * search->result->time)
+        return;
+    if (search->split_count == 0 && yoke_chain_improve(&chain, shape->last))
         try_cut(search, &chain, replicas, candidate);
-        time = yoke_chain_bound(&chain, shape->last);
-    }
-    return time;
 }
 
 static void swap_blocks(blocks_t *blocks, unsigned a, unsigned b)
@@ -190,57 +182,16 @@ static void order_by_memory(const yoke_sheet_t *sheet, blocks_t *blocks)
         }
 }
 
-/*
- * One class at both ends of the others: `first` of its stages before them. Slow devices
- * with little memory then have few layers at both ends, and the fast ones, which hold
- * the most, keep fewer micro-batches than they would at the front.
- */
-static void try_split(yoke_search_t *search, yoke_sheet_t *sheet, const blocks_t *blocks,
-                      unsigned block, unsigned first, unsigned replicas,
-                      yoke_candidate_t *candidate)
-{
-    blocks_t split = {.count = blocks->count + 1};
-    split.classes[0] = split.classes[blocks->count] = blocks->classes[block];
-    split.stages[0] = first;
-    split.stages[blocks->count] = blocks->stages[block] - first;
-    for (unsigned i = 0, at = 1; i < blocks->count; i++) {
-        if (i == block)
-            continue;
-        split.classes[at] = blocks->classes[i];
-        split.stages[at++] = blocks->stages[i];
-    }
-    (void)try_sequence(search, sheet, &split, replicas, candidate);
-}
-
-static void try_splits(yoke_search_t *search, yoke_sheet_t *sheet, const blocks_t *blocks,
-                       unsigned replicas, yoke_candidate_t *candidate)
-{
-    if (blocks->count < 2 || blocks->count > MAX_SPLIT_CLASSES ||
-        stage_total(blocks) > MAX_SPLIT_STAGES || search->split_count > 0)
-        return;
-    for (unsigned block = 0; block < blocks->count; block++)
-        for (unsigned first = 1; first < blocks->stages[block]; first++)
-            try_split(search, sheet, blocks, block, first, replicas, candidate);
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static void try_orders(yoke_search_t *search, yoke_sheet_t *sheet, blocks_t blocks,
                        unsigned replicas, yoke_candidate_t *candidate)
 {
     order_by_memory(sheet, &blocks);
-    double best = try_sequence(search, sheet, &blocks, replicas, candidate);
+    try_sequence(search, sheet, &blocks, replicas, candidate);
     blocks_t reversed = blocks;
     for (unsigned a = 0, b = blocks.count; a + 1 < b; a++, b--)
         swap_blocks(&reversed, a, b - 1);
     if (blocks.count > 1)
-        best = smaller(best,
-                       try_sequence(search, sheet, &reversed, replicas, candidate));
-    if (search->result->found && best < SPLIT_NEAR * search->result->time)
-        try_splits(search, sheet, &blocks, replicas, candidate);
+        try_sequence(search, sheet, &reversed, replicas, candidate);
     if (blocks.count < 3 || blocks.count > MAX_ORDERED_CLASSES)
         return;
     for (unsigned i = 1; i < blocks.count; i++)
@@ -248,7 +199,7 @@ static void try_orders(yoke_search_t *search, yoke_sheet_t *sheet, blocks_t bloc
             swap_blocks(&blocks, j - 1, j);
     unsigned orders = 0;
     do
-        (void)try_sequence(search, sheet, &blocks, replicas, candidate);
+        try_sequence(search, sheet, &blocks, replicas, candidate);
     while (++orders < MAX_ORDERS && next_order(&blocks));
 }
 

@@ -55,6 +55,12 @@ void yoke_search_two_shapes(yoke_search_t *search, yoke_sheet_t *sheet);
 /* Cut the shapes of the best candidate, which is of this sheet, with all care. */
 void yoke_search_refine(yoke_search_t *search, yoke_sheet_t *sheet);
 
+/*
+ * search_polish.c: what the closed form does not see, such as gradient exchange. Layers of
+ * the best plan move, and its stages change their order, while the simulated time falls.
+ */
+void yoke_search_polish(yoke_search_t *search);
+
 /* search_exact.c: everything of the node that could be better. False: out of effort. */
 bool yoke_search_exact_node(yoke_search_t *search, yoke_sheet_t *sheet,
                             unsigned replicas);

@@ -171,7 +171,7 @@ def translate(inputs, row, pattern):
     profile = {"schema": "yoke-layer-times/1", "source": f"Sailor's profiles of {model}",
                "layers": layers, "sequence": job["sequence_length"], "dtype": "fp32",
                "recompute": "none", "missing": "refuse", "transfers": "block",
-               "gradient_overlap": 0, "times": times, "memory": memory_of(memory, layers),
+               "exchange_after": "step", "gradient_overlap": 0, "times": times, "memory": memory_of(memory, layers),
                "sends": sends}
     options = ["--global-batch", str(job["global_batch_size"]), "--seq",
                str(job["sequence_length"]), "--dtype", "fp32", "--optimizer", "adam",
