@@ -181,8 +181,9 @@ static bool find_measured(const yoke_cost_cache_t *cache, unsigned class_index,
 {
     const yoke_layer_times_t *times = cache->problem->measured;
     const int type = cache->problem->classes[class_index].measured;
-    *out = (measured_t){cache,     class_index, tp,   micro_batch, recompute,
-                        YOKE_LAYER_UNKNOWN, NULL, NULL, 0};
+    *out =
+        (measured_t){cache, class_index, tp, micro_batch, recompute, YOKE_LAYER_UNKNOWN,
+                     NULL,  NULL,        0};
     if (times == NULL)
         return true;
     if (type >= 0)
@@ -199,11 +200,10 @@ static void model_time(const measured_t *at, size_t layer, unsigned tp,
                        unsigned micro_batch, yoke_layer_cost_t *out)
 {
     const yoke_problem_t *problem = at->cache->problem;
-    yoke_layer_time(&problem->model->layers[layer],
-                    &problem->classes[at->class_index].rates, problem->constants, tp,
-                    micro_batch, (double)problem->options.sequence,
-                    problem->options.dtype,
-                    yoke_layer_times_recompute(problem->measured), out);
+    yoke_layer_time(
+        &problem->model->layers[layer], &problem->classes[at->class_index].rates,
+        problem->constants, tp, micro_batch, (double)problem->options.sequence,
+        problem->options.dtype, yoke_layer_times_recompute(problem->measured), out);
 }
 
 /* `value`, measured where the model says `there`, for where it says `here`. */
@@ -259,8 +259,8 @@ static void take_bytes(const measured_t *at, size_t layer, yoke_layer_bytes_t *b
         yoke_layer_get_bytes(&problem->model->layers[layer], at->tp, at->micro_batch,
                              (double)problem->options.sequence, problem->options.dtype,
                              yoke_layer_times_recompute(problem->measured), &all);
-        bytes->activations = scale(memory->activations[layer] * at->micro_batch, kept,
-                                   all.activations);
+        bytes->activations =
+            scale(memory->activations[layer] * at->micro_batch, kept, all.activations);
     }
     bytes->logits = 0;      /* among the measured activations */
     bytes->working_set = 0; /* the same */

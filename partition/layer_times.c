@@ -19,8 +19,7 @@ const yoke_layer_times_t *yoke_layer_times_current(void)
 yoke_status_t yoke_plan_use_layer_times(const char *path)
 {
     yoke_layer_times_t *times = NULL;
-    yoke_status_t status =
-        path != NULL ? yoke_layer_times_read(path, &times) : YOKE_OK;
+    yoke_status_t status = path != NULL ? yoke_layer_times_read(path, &times) : YOKE_OK;
     if (status != YOKE_OK)
         return status;
     yoke_layer_times_free(current);

@@ -129,8 +129,8 @@ static yoke_status_t read_point(const yoke_cursor_t *at, yoke_layer_times_t *tim
         status = read_numbers(at, "backward", times->layers, MOST_SECONDS,
                               out->numbers + times->layers);
     if (status == YOKE_OK)
-        status = read_update(at, times->layers, out->numbers + 2 * times->layers,
-                             &out->point);
+        status =
+            read_update(at, times->layers, out->numbers + 2 * times->layers, &out->point);
     return status;
 }
 
@@ -338,8 +338,10 @@ static yoke_status_t read_head(const yoke_cursor_t *root, yoke_layer_times_t *ti
                                const char **out_source)
 {
     static const char *const allowed[] = {
-        "schema",  "source",    "layers",           "sequence", "dtype",  "recompute",
-        "missing", "transfers", "gradient_overlap", "times",    "memory", "sends",
+        "schema",         "source",    "layers",
+        "sequence",       "dtype",     "recompute",
+        "missing",        "transfers", "gradient_overlap",
+        "times",          "memory",    "sends",
         "exchange_after", NULL};
     const char *schema = NULL, *dtype = NULL;
     uint64_t layers = 0;
@@ -361,8 +363,9 @@ static yoke_status_t read_head(const yoke_cursor_t *root, yoke_layer_times_t *ti
     if (status == YOKE_OK)
         status = yoke_need_string(root, "dtype", &dtype);
     if (status == YOKE_OK && !yoke_dtype_parse(dtype, &times->dtype))
-        status = yoke_cursor_fail(root, "dtype", "\"%s\" is no data type; bf16, fp16, "
-                                                 "fp8, fp32, tf32 and fp64 are",
+        status = yoke_cursor_fail(root, "dtype",
+                                  "\"%s\" is no data type; bf16, fp16, "
+                                  "fp8, fp32, tf32 and fp64 are",
                                   dtype);
     if (status == YOKE_OK)
         status = yoke_opt_double(root, "gradient_overlap", 0, 1, &times->overlap);

@@ -383,7 +383,8 @@ static yoke_status_t take_runtime(yoke_problem_t *problem)
     return YOKE_OK;
 }
 
-/* Measured layer times, where the process uses some: do they fit, and what do they lack? */
+/* Measured layer times, where the process uses some: do they fit, and what do they lack?
+ */
 static yoke_status_t take_layer_times(yoke_problem_t *problem)
 {
     const yoke_layer_times_t *times = yoke_layer_times_current();
@@ -392,15 +393,14 @@ static yoke_status_t take_layer_times(yoke_problem_t *problem)
             yoke_layer_times_type(times, problem->classes[c].type);
     if (times == NULL)
         return YOKE_OK;
-    yoke_status_t status =
-        yoke_layer_times_match(times, problem->model, problem->options.sequence,
-                               problem->options.dtype);
+    yoke_status_t status = yoke_layer_times_match(
+        times, problem->model, problem->options.sequence, problem->options.dtype);
     if (status != YOKE_OK)
         return status;
     problem->measured = times;
-    status = yoke_problem_add_note(problem,
-                               yoke_format("layer times are measured ones: %s",
-                                           yoke_layer_times_title(times)));
+    status =
+        yoke_problem_add_note(problem, yoke_format("layer times are measured ones: %s",
+                                                   yoke_layer_times_title(times)));
     for (size_t c = 0; status == YOKE_OK && c < problem->class_count; c++) {
         const yoke_class_t *class = &problem->classes[c];
         bool again = false;

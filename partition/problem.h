@@ -57,7 +57,7 @@ typedef struct yoke_problem {
     size_t unused_count;
     char **notes;
     size_t note_count;
-    const struct yoke_runtime *runtime; /* rules that a plan keeps; NULL: none */
+    const struct yoke_runtime *runtime;      /* rules that a plan keeps; NULL: none */
     const struct yoke_layer_times *measured; /* NULL: all times are the cost model's */
 } yoke_problem_t;
 

@@ -9,11 +9,11 @@
 
 #include "partition/search_state.h"
 
-#define MAX_STAGES 16    /* beyond, the steps are too many */
-#define MAX_CLASSES 4    /* the same */
-#define MAX_TRIES 600    /* simulations in all */
-#define MAX_ROUNDS 4     /* of orders */
-#define NEAR 1.10        /* an order is worth steps when it is so near to the best */
+#define MAX_STAGES 16 /* beyond, the steps are too many */
+#define MAX_CLASSES 4 /* the same */
+#define MAX_TRIES 600 /* simulations in all */
+#define MAX_ROUNDS 4  /* of orders */
+#define NEAR 1.10     /* an order is worth steps when it is so near to the best */
 
 typedef struct polish {
     yoke_search_t *search;
@@ -198,8 +198,8 @@ void yoke_search_polish(yoke_search_t *search)
     move_layers(&polish, &candidate, search->result->time);
     const unsigned classes = count_classes(best);
     double before = 1e300;
-    for (unsigned round = 0; round < MAX_ROUNDS && classes > 1 && classes <= MAX_CLASSES &&
-                             search->result->time < before;
+    for (unsigned round = 0; round < MAX_ROUNDS && classes > 1 &&
+                             classes <= MAX_CLASSES && search->result->time < before;
          round++) {
         before = search->result->time;
         try_orders(&polish);

@@ -56,8 +56,9 @@ void yoke_search_two_shapes(yoke_search_t *search, yoke_sheet_t *sheet);
 void yoke_search_refine(yoke_search_t *search, yoke_sheet_t *sheet);
 
 /*
- * search_polish.c: what the closed form does not see, such as gradient exchange. Layers of
- * the best plan move, and its stages change their order, while the simulated time falls.
+ * search_polish.c: what the closed form does not see, such as gradient exchange. Layers
+ * of the best plan move, and its stages change their order, while the simulated time
+ * falls.
  */
 void yoke_search_polish(yoke_search_t *search);
 

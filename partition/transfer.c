@@ -163,7 +163,8 @@ typedef struct ring {
 } ring_t;
 
 /* Neighbours of different types or nodes decide; equal neighbours are seen once. */
-static void each_step(ring_t *ring, const yoke_layout_t *layout, const yoke_stage_t *stage)
+static void each_step(ring_t *ring, const yoke_layout_t *layout,
+                      const yoke_stage_t *stage)
 {
     int from = -1, to = -1;
     for (unsigned p = 0; p < layout->pipeline_count; p++)

@@ -35,9 +35,8 @@ yoke_status_t yoke_input_profile(const yoke_args_t *args)
     const char *cluster = yoke_args_value(args, "cluster");
     if (path == NULL)
         return YOKE_OK;
-    if (strcmp(path, "-") == 0 &&
-        ((cluster != NULL && strcmp(cluster, "-") == 0) ||
-         strcmp(yoke_args_value(args, "model"), "-") == 0))
+    if (strcmp(path, "-") == 0 && ((cluster != NULL && strcmp(cluster, "-") == 0) ||
+                                   strcmp(yoke_args_value(args, "model"), "-") == 0))
         return yoke_fail(YOKE_ERR_USAGE,
                          "--profile -: only one input can be standard input; give a "
                          "file for the other");
