@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "partition/runtime.h"
+#include "partition/layer_times.h"
 
 #define LEAST_SEQUENCE 128
 
@@ -394,8 +395,14 @@ static void add_restriction(const yoke_problem_t *problem, yoke_text_t *text)
     else
         yoke_text_printf(text,
                          "devices; no arrangement of the %zu devices meets all that is "
-                         "fixed",
-                         problem->slot_count);
+                         "fixed%s",
+                         problem->slot_count,
+                         problem->measured != NULL &&
+                                 yoke_layer_times_only_measured(problem->measured)
+                             ? ", with the micro-batches, tensor degrees and "
+                               "recomputation of the measured layer times alone "
+                               "(\"missing\": \"estimate\" in them allows others)"
+                             : "");
 }
 
 /* No options help: how many devices would at least be needed. */

@@ -314,6 +314,7 @@ static void missing_points_are_scaled_or_refused(void **state)
         write_times(1, LAYERS, "bf16", ", \"missing\": \"refuse\""));
     (void)plan_time(&options, &status, NULL);
     assert_int_equal(status, YOKE_ERR_NO);
+    assert_non_null(strstr(yoke_last_error(), "of the measured layer times alone"));
     assert_int_equal(yoke_plan_use_layer_times(NULL), YOKE_OK);
 }
 

@@ -259,6 +259,23 @@ def catalog():
         refused("plan", *common, "--catalog", path, code=3, says=[path])
 
 
+def profile():
+    """Layers that take ten times as long as those of another profile; what it does more is in
+    tests/partition/test_layer_times.py."""
+    tested.add("profile")
+    steps = []
+    for seconds in (1e-2, 1e-1):
+        document = plan(*COMMON, "--micro-batch", "1", "--profile", write("times.json", {
+            "schema": "yoke-layer-times/1", "source": "made up", "layers": 10, "sequence": 1024,
+            "dtype": "bf16", "times": [
+                {"type": name, "tp": 1, "micro_batch": 1, "forward": [seconds] * 10,
+                 "backward": [2 * seconds] * 10} for name in ("Fast", "Slow")]}))
+        steps.append(document["predicted"]["iteration_time"] if document else 0)
+    expect(9 < steps[1] / steps[0] < 11, f"--profile: steps of {steps} s")
+    for path in ("absent.json", CLUSTER, ""):
+        refused("plan", *COMMON, "--profile", path, code=3, says=[path])
+
+
 def usage():
     refused("plan", code=2, says=["--model is missing", "--help"])
     refused("plan", "-m", MODEL, code=2, says=["--cluster is missing"])
@@ -281,6 +298,6 @@ def usage():
         expect(len(line) <= 80, f"--help: {len(line)} columns: {line}")
 
 
-for part in (job, restrictions, fixes, devices, memory, assume, catalog, usage):
+for part in (job, restrictions, fixes, devices, memory, assume, catalog, profile, usage):
     part()
 finish()
