@@ -308,12 +308,11 @@ static void reduce_many(const yoke_run_t *run, const yoke_step_data_t *step)
     const yoke_schedule_t *schedule = run->entry->schedule;
     for (uint32_t i = 0; i < step->many_count; i++)
         run->sources[i] = place(run, schedule->ranges[step->many + i]);
-    yoke_reduce_many(place(run, step->to), run->sources, step->many_count,
-                     step->size / yoke_element_size(schedule->element), schedule->element,
-                     schedule->reduction,
-                     schedule->reduction == YOKE_REDUCE_AVG && !step->partial
-                         ? schedule->ranks
-                         : 0);
+    yoke_reduce_many(
+        place(run, step->to), run->sources, step->many_count,
+        step->size / yoke_element_size(schedule->element), schedule->element,
+        schedule->reduction,
+        schedule->reduction == YOKE_REDUCE_AVG && !step->partial ? schedule->ranks : 0);
 }
 
 static void do_local(const yoke_run_t *run, const yoke_step_data_t *step)

@@ -63,8 +63,8 @@ struct yoke_comm_request {
     uint64_t tag;
     yoke_comm_buffer_t send, recv;
     uint64_t recv_size;
-    yoke_stage_t *stage;  /* NULL: the buffers are used where they are */
-    bool reads_recv;      /* a broadcast's root: recv is only read */
+    yoke_stage_t *stage; /* NULL: the buffers are used where they are */
+    bool reads_recv;     /* a broadcast's root: recv is only read */
     uint32_t timeout_ms;
     uint64_t deadline; /* ns; of a shared call that runs */
     yoke_run_t *run;

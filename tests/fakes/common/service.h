@@ -3,7 +3,8 @@
 #define YOKE_TESTS_FAKES_COMMON_SERVICE_H
 
 /* What a fake runtime lends to the fake libraries of its vendor (BLAS, collectives): its
- * streams and its memory. They find it in the library of the same folder. Threads: any. */
+ * streams and its memory. They find it in the library of the same folder. Threads: any.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -85,7 +85,8 @@ static void do_local(const simulated_rank_t *rank, const yoke_step_data_t *step)
         for (uint32_t i = 0; i < step->many_count; i++)
             sources[i] = place(rank, schedule->ranges[step->many + i]);
         yoke_reduce_many(place(rank, step->to), sources, step->many_count, count,
-                         schedule->element, schedule->reduction, step->partial ? 0 : schedule->ranks);
+                         schedule->element, schedule->reduction,
+                         step->partial ? 0 : schedule->ranks);
         break;
     case YOKE_STEP_SCALE:
         yoke_reduce_scale(place(rank, step->to), count, schedule->element,
