@@ -150,8 +150,8 @@ static int disagree(int rank, int size, void *context)
         yoke_comm_t *comm = make(rank, size, flags), *fresh = NULL;
         RANK_CHECK(comm != NULL);
         /* A rank that disagrees revokes: not while another still makes its own. */
-        int one = 1, all[8];
-        RANK_CHECK(yoke_test_all_gather(NULL, &one, sizeof one, all) == YOKE_OK);
+        int made = 1, all[8];
+        RANK_CHECK(yoke_test_all_gather(NULL, &made, sizeof made, all) == YOKE_OK);
         bool odd = rank == (d % 2 == 0 ? 0 : 2);
         yoke_comm_call_t call = {.struct_size = sizeof call, .timeout_ms = 1000};
         if (what->call != by_algorithm && what->call != by_barrier)
