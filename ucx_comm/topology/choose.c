@@ -231,6 +231,10 @@ static double flat(const yoke_topology_t *topology, yoke_collective_t collective
     for (int l = 0; l < topology->levels; l++)
         border =
             fmax(border, border_time(topology, &topology->level[l], &terms, algorithm));
+    if (algorithm == YOKE_ALGORITHM_SHARED) { /* no messages: all look at one memory */
+        terms.rounds = fmin(terms.rounds, 1);
+        terms.messages = 0;
+    }
     double time = yoke_terms_seconds(&terms, &cost);
     /* On a switch whose ports differ, equal shares wait for the slowest port. */
     if (topology->levels == 0 && algorithm == YOKE_ALGORITHM_WEIGHTED &&

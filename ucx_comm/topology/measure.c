@@ -305,18 +305,22 @@ static yoke_status_t measure_load(measuring_t *m, yoke_topology_t *topology, boo
     if (!alone)
         status = yoke_probe_flow(&m->probe, to, from, load->bandwidth, &seen);
     if (status == YOKE_OK && !alone)
+        status = yoke_probe_round(&m->probe, to, from, &seen.latency);
+    if (status == YOKE_OK && !alone)
         status = yoke_probe_overhead(&m->probe, to, from, &each);
     if (status == YOKE_OK)
-        status = gather(m, seen.rate, each, alone ? 0 : 1);
-    double rate = 0, message = 0, count = 0;
+        status = gather(m, seen.rate, each, alone ? 0 : seen.latency);
+    double rate = 0, message = 0, latency = 0, count = 0;
     for (int r = 0; status == YOKE_OK && r < m->n; r++)
         if (figure(m, r, 2) > 0) {
             rate += figure(m, r, 0);
             message += figure(m, r, 1);
+            latency += figure(m, r, 2);
             count++;
         }
     if (count > 0) {
         load->bandwidth = rate / count;
+        load->latency = latency / count;
         *overhead = message / count;
     }
     return status;
