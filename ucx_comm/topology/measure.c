@@ -326,6 +326,23 @@ static yoke_status_t measure_load(measuring_t *m, yoke_topology_t *topology, boo
     return status;
 }
 
+/* A round of small messages half around the ring: most of them, or all, cross. */
+static yoke_status_t measure_across(measuring_t *m, yoke_topology_t *topology)
+{
+    int n = m->n, place = place_of(topology, m->probe.rank);
+    double seconds = 0, sum = 0;
+    yoke_status_t status =
+        yoke_probe_round(&m->probe, topology->ring[(place + n / 2) % n],
+                         topology->ring[(place - n / 2 + n) % n], &seconds);
+    if (status == YOKE_OK)
+        status = gather(m, seconds, 0, 0);
+    for (int r = 0; status == YOKE_OK && r < n; r++)
+        sum += figure(m, r, 0);
+    if (status == YOKE_OK)
+        topology->across = sum / n;
+    return status;
+}
+
 /* How many ranks of the group of `rank` talk already. */
 static int talking(const measuring_t *m, const yoke_level_t *level, int rank,
                    const int *partner)
@@ -417,6 +434,10 @@ static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
         status = measure_load(m, topology, true, &topology->inside, &ignored);
     else
         topology->inside = topology->all;
+    if (status == YOKE_OK && topology->levels > 0)
+        status = measure_across(m, topology);
+    else
+        topology->across = topology->all.latency;
     if (status == YOKE_OK)
         status = gather(m, yoke_probe_reduction(&m->probe), 0, 0);
     for (int r = 0; status == YOKE_OK && r < m->n; r++)
@@ -483,6 +504,7 @@ static yoke_status_t compare_topologies(measuring_t *m, const yoke_topology_t *t
     hash = mix(hash, topology->ring, n * sizeof(int));
     hash = mix(hash, &topology->all, sizeof topology->all);
     hash = mix(hash, &topology->inside, sizeof topology->inside);
+    hash = mix(hash, &topology->across, sizeof topology->across);
     for (int l = 0; l < topology->levels; l++)
         hash = mix(hash, topology->level[l].uplink,
                    (size_t)topology->level[l].groups * sizeof(double));
