@@ -32,7 +32,12 @@ EXPERIMENTS = {
     "three-1-1-4": {"islands": [(2, 100), (2, 100), (2, 400)]},
     "three-1-1.5-2": {"islands": [(2, 100), (2, 150), (2, 200)]},
     "two-shuffled": {"islands": [(2, 200), (2, 200)], "order": [0, 1, 0, 1]},
+    # not limited: TCP within the machine
+    "tcp-2": {"islands": [(1, None)] * 2},
+    "tcp-4": {"islands": [(1, None)] * 4},
 }
+# Those that have a bound.
+SHAPED = [name for name, what in EXPERIMENTS.items() if what["islands"][0][1]]
 
 
 def run(*args, check=True, **more):
@@ -88,6 +93,8 @@ class Network:
             run("ip", "-n", space, "link", "set", "net0", "up")
             run("ip", "-n", space, "link", "set", "lo", "up")
             for where, device in ((space, "net0"), (self.hub, "p%d" % i)):
+                if self.rates[i] is None:
+                    continue
                 run("tc", "-n", where, "qdisc", "add", "dev", device, "root", "tbf", "rate",
                     "%dmbit" % self.rates[i], "burst", "128kb", "latency", "100ms")
 
@@ -168,7 +175,7 @@ def bound(islands, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--yoke", default="yoke")
-    parser.add_argument("--experiments", default=",".join(EXPERIMENTS))
+    parser.add_argument("--experiments", default=",".join(SHAPED))
     parser.add_argument("--algorithms", default="auto,hierarchical,ring,linear")
     parser.add_argument("--collective", default="all-reduce")
     parser.add_argument("--size", type=int, default=16 << 20)

@@ -269,6 +269,14 @@ int yoke_comm_island(const yoke_comm_t *comm);
 yoke_status_t yoke_comm_explain(yoke_comm_t *comm, const char *collective, uint64_t size,
                                 bool json, char **out_text);
 
+/**
+ * What is known of the links between the ranks, as an inventory document
+ * (yoke-inventory/1, yoke/inventory.h): the ranks are its devices, "rank-0" and so on, of
+ * their hosts. YOKE_COMM_TOPOLOGY takes such a file.
+ * @param out_text  freed by the caller with free()
+ */
+yoke_status_t yoke_comm_links(yoke_comm_t *comm, char **out_text);
+
 #ifdef __cplusplus
 }
 #endif

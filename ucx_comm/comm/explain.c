@@ -17,7 +17,7 @@ yoke_status_t yoke_comm_explain(yoke_comm_t *comm, const char *collective, uint6
                          "yoke_comm_explain: no collective is called '%s'", collective);
     if (comm->topology == NULL)
         return yoke_fail(YOKE_ERR_UNSUPPORTED,
-                         "yoke_comm_explain: the links were not measured");
+                         "yoke_comm_explain: a communicator of one rank has no links");
     yoke_choice_t choice = {0};
     yoke_topology_choose(comm->topology, which, size, &choice);
     yoke_shape_t shape = yoke_explain_shape(comm->topology, which, size, &choice);
@@ -37,4 +37,14 @@ int yoke_comm_island(const yoke_comm_t *comm)
         return -1;
     return comm->topology != NULL ? yoke_topology_island_of(comm->topology, comm->rank)
                                   : 0;
+}
+
+yoke_status_t yoke_comm_links(yoke_comm_t *comm, char **out_text)
+{
+    if (comm == NULL || out_text == NULL)
+        return yoke_fail(YOKE_ERR_USAGE, "yoke_comm_links: an argument is NULL");
+    if (comm->topology == NULL)
+        return yoke_fail(YOKE_ERR_UNSUPPORTED,
+                         "yoke_comm_links: a communicator of one rank has no links");
+    return yoke_topology_links(comm->topology, out_text);
 }

@@ -226,11 +226,17 @@ static double flat(const yoke_topology_t *topology, yoke_collective_t collective
         return INFINITY;
     yoke_link_cost_t cost =
         price(topology, topology->levels > 0 ? &topology->inside : &topology->all);
-    cost.latency = topology->all.latency;
+    /* What goes everywhere at once crosses at once. */
+    cost.latency = terms.rounds <= 2 ? fmax(topology->all.latency, topology->across)
+                                     : topology->all.latency;
     double border = 0, inside = terms.sent / cost.bandwidth;
     for (int l = 0; l < topology->levels; l++)
         border =
             fmax(border, border_time(topology, &topology->level[l], &terms, algorithm));
+    if (algorithm == YOKE_ALGORITHM_SHARED) { /* no messages: all look at one memory */
+        terms.rounds = fmin(terms.rounds, 1);
+        terms.messages = 0;
+    }
     double time = yoke_terms_seconds(&terms, &cost);
     /* On a switch whose ports differ, equal shares wait for the slowest port. */
     if (topology->levels == 0 && algorithm == YOKE_ALGORITHM_WEIGHTED &&
@@ -290,7 +296,7 @@ static double hierarchical(const yoke_topology_t *topology, yoke_collective_t co
         longest = fmax(longest,
                        across(topology, &topology->level[l], collective, bytes, &least));
         /* The last chunk's sums go, and then its results. */
-        fill += phases * (topology->all.latency + piece / 2 / least);
+        fill += phases * (topology->across + piece / 2 / least);
     }
     double chunks = fmax(1, ceil(bytes / chunk));
     double messages = chunks * phases * (largest - 1 + islands->groups - 1);

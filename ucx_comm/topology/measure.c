@@ -305,20 +305,41 @@ static yoke_status_t measure_load(measuring_t *m, yoke_topology_t *topology, boo
     if (!alone)
         status = yoke_probe_flow(&m->probe, to, from, load->bandwidth, &seen);
     if (status == YOKE_OK && !alone)
+        status = yoke_probe_round(&m->probe, to, from, &seen.latency);
+    if (status == YOKE_OK && !alone)
         status = yoke_probe_overhead(&m->probe, to, from, &each);
     if (status == YOKE_OK)
-        status = gather(m, seen.rate, each, alone ? 0 : 1);
-    double rate = 0, message = 0, count = 0;
+        status = gather(m, seen.rate, each, alone ? 0 : seen.latency);
+    double rate = 0, message = 0, latency = 0, count = 0;
     for (int r = 0; status == YOKE_OK && r < m->n; r++)
         if (figure(m, r, 2) > 0) {
             rate += figure(m, r, 0);
             message += figure(m, r, 1);
+            latency += figure(m, r, 2);
             count++;
         }
     if (count > 0) {
         load->bandwidth = rate / count;
+        load->latency = latency / count;
         *overhead = message / count;
     }
+    return status;
+}
+
+/* A round of small messages half around the ring: most of them, or all, cross. */
+static yoke_status_t measure_across(measuring_t *m, yoke_topology_t *topology)
+{
+    int n = m->n, place = place_of(topology, m->probe.rank);
+    double seconds = 0, sum = 0;
+    yoke_status_t status =
+        yoke_probe_round(&m->probe, topology->ring[(place + n / 2) % n],
+                         topology->ring[(place - n / 2 + n) % n], &seconds);
+    if (status == YOKE_OK)
+        status = gather(m, seconds, 0, 0);
+    for (int r = 0; status == YOKE_OK && r < n; r++)
+        sum += figure(m, r, 0);
+    if (status == YOKE_OK)
+        topology->across = sum / n;
     return status;
 }
 
@@ -413,6 +434,10 @@ static yoke_status_t measure_together(measuring_t *m, yoke_topology_t *topology)
         status = measure_load(m, topology, true, &topology->inside, &ignored);
     else
         topology->inside = topology->all;
+    if (status == YOKE_OK && topology->levels > 0)
+        status = measure_across(m, topology);
+    else
+        topology->across = topology->all.latency;
     if (status == YOKE_OK)
         status = gather(m, yoke_probe_reduction(&m->probe), 0, 0);
     for (int r = 0; status == YOKE_OK && r < m->n; r++)
@@ -479,6 +504,7 @@ static yoke_status_t compare_topologies(measuring_t *m, const yoke_topology_t *t
     hash = mix(hash, topology->ring, n * sizeof(int));
     hash = mix(hash, &topology->all, sizeof topology->all);
     hash = mix(hash, &topology->inside, sizeof topology->inside);
+    hash = mix(hash, &topology->across, sizeof topology->across);
     for (int l = 0; l < topology->levels; l++)
         hash = mix(hash, topology->level[l].uplink,
                    (size_t)topology->level[l].groups * sizeof(double));

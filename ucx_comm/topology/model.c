@@ -114,6 +114,7 @@ static void expect_loads(yoke_topology_t *topology)
             inside.bandwidth = fmin(inside.bandwidth, bandwidth(topology, from, to));
         }
     topology->all = all;
+    topology->across = all.latency;
     topology->inside = inside;
 }
 

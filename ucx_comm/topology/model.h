@@ -37,6 +37,7 @@ struct yoke_topology {
     double overhead;    /* seconds that a rank spends on each message */
     double reduction;   /* bytes/s that one rank adds up */
     yoke_load_t all;    /* all ranks at once, in ring order */
+    double across;      /* seconds of a round in which all send to another island */
     yoke_load_t inside; /* all islands at once, each within itself */
     bool shared;        /* one arena holds all ranks */
     char source[256];   /* "measured", or the inventory that said it */

@@ -19,8 +19,11 @@
 #include "base/error.h"
 #include "ucx_comm/collectives/reduce.h"
 
-#define TRIPS 12
+#define TRIPS 100
 #define WARM_TRIPS 3
+#define TRIP_SECONDS 0.003 /* all of them; both ends stop alike */
+#define ROUNDS 25
+#define FLOWS 3
 #define SMALL 32 /* messages of one overhead measurement */
 #define GUESS ((uint64_t)64 << 10)
 #define AHEAD 4 /* chunks under way */
@@ -132,25 +135,36 @@ static yoke_status_t receive_all(yoke_probe_t *probe, int peer, void *data, uint
 /* --- latency
  * ---------------------------------------------------------------------------- */
 
-static yoke_status_t ping(yoke_probe_t *probe, int peer, double *out_latency)
+/* One round trip; the lower rank begins. */
+static yoke_status_t trip(yoke_probe_t *probe, int peer, double *out_time)
 {
     char *data = probe->memory;
-    double best = 1e9;
-    for (int i = 0; i < TRIPS; i++) {
-        double start = yoke_probe_now();
-        yoke_status_t status = YOKE_OK;
-        for (int half = 0; half < 2 && status == YOKE_OK; half++)
-            status = (half == 0) == (probe->rank < peer)
-                         ? send_all(probe, peer, data, 8)
-                         : receive_all(probe, peer, data, 8);
-        if (status != YOKE_OK)
-            return status;
-        double time = (yoke_probe_now() - start) / 2;
-        if (i >= WARM_TRIPS && time < best)
-            best = time;
+    double start = yoke_probe_now();
+    yoke_status_t status = YOKE_OK;
+    for (int half = 0; half < 2 && status == YOKE_OK; half++)
+        status = (half == 0) == (probe->rank < peer) ? send_all(probe, peer, data, 8)
+                                                     : receive_all(probe, peer, data, 8);
+    *out_time = yoke_probe_now() - start;
+    return status;
+}
+
+static yoke_status_t ping(yoke_probe_t *probe, int peer, double *out_latency)
+{
+    double best = 1e9, time = 0, slowest = 0;
+    yoke_status_t status = YOKE_OK;
+    for (int i = 0; i < WARM_TRIPS && status == YOKE_OK; i++)
+        status = trip(probe, peer, &slowest);
+    double wanted = slowest > 0 ? TRIP_SECONDS / slowest : TRIPS;
+    uint64_t trips = wanted > TRIPS ? TRIPS : wanted < 9 ? 9 : (uint64_t)wanted;
+    if (status == YOKE_OK) /* as the lower rank says */
+        status = probe->rank < peer ? send_all(probe, peer, &trips, sizeof trips)
+                                    : receive_all(probe, peer, &trips, sizeof trips);
+    for (uint64_t i = 0; i < trips && status == YOKE_OK; i++) {
+        status = trip(probe, peer, &time);
+        best = time < best ? time : best;
     }
-    *out_latency = best;
-    return YOKE_OK;
+    *out_latency = best / 2;
+    return status;
 }
 
 /* --- streams
@@ -216,7 +230,7 @@ static stream_t stream_for(double rate, double seconds)
     else if (rate < 4e6)
         stream.chunk = GUESS / 4;
     double wanted = rate * seconds / (double)stream.chunk;
-    stream.count = wanted < 6 ? 8 : wanted > 24 ? 24 : (unsigned)wanted + 2;
+    stream.count = wanted < 6 ? 8 : wanted > 48 ? 48 : (unsigned)wanted + 2;
     return stream;
 }
 
@@ -265,27 +279,61 @@ yoke_status_t yoke_probe_pair(yoke_probe_t *probe, int peer, yoke_seen_t *out_se
 /* --- many at once
  * ------------------------------------------------------------------------- */
 
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Number `at` of the values in rising order. */
+static double rank_of(double *values, int count, int at)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return values[at];
+}
+
 yoke_status_t yoke_probe_flow(yoke_probe_t *probe, int to, int from, double expected,
                               yoke_seen_t *out_seen)
 {
     if (to < 0 && from < 0)
         return YOKE_OK;
-    stream_t stream =
-        stream_for(expected, expected < SLOW ? FLOW_SECONDS : STREAM_SECONDS);
-    double best = 0;
+    bool slow = expected < SLOW;
+    stream_t stream = stream_for(expected, slow ? FLOW_SECONDS : STREAM_SECONDS);
+    double rates[FLOWS] = {0};
+    int flows = slow ? 1 : FLOWS;
     yoke_status_t status = YOKE_OK;
     stream.to = to;
     stream.from = from;
-    if (expected < SLOW) { /* bursts on the way must be over on all flows */
+    if (slow) { /* bursts on the way must be over on all flows */
         stream.skip += 4;
         stream.count += 4;
     }
-    for (unsigned i = 0; status == YOKE_OK && i < repeats_for(expected); i++) {
-        double rate = 0;
-        status = run_stream(probe, &stream, &rate);
-        best = rate > best ? rate : best;
+    for (int i = 0; status == YOKE_OK && i < flows; i++)
+        status = run_stream(probe, &stream, &rates[i]);
+    out_seen->rate = rank_of(rates, flows, flows / 2);
+    return status;
+}
+
+yoke_status_t yoke_probe_round(yoke_probe_t *probe, int to, int from, double *out_seconds)
+{
+    double times[ROUNDS] = {0};
+    yoke_status_t status = YOKE_OK;
+    for (int i = 0; i < ROUNDS && status == YOKE_OK; i++) {
+        double start = yoke_probe_now();
+        yoke_message_t in = message_of(probe, from, probe->memory, 8);
+        yoke_message_t out = message_of(probe, to, probe->memory + 64, 8);
+        status = start_receive(probe, &in);
+        if (status == YOKE_OK)
+            status = start_send(probe, &out);
+        if (status == YOKE_OK)
+            status = await(probe, &in);
+        if (status == YOKE_OK)
+            status = await(probe, &out);
+        times[i] = yoke_probe_now() - start;
+        if (status != YOKE_OK)
+            return give_up(probe, status);
     }
-    out_seen->rate = best;
+    *out_seconds = rank_of(times, ROUNDS, ROUNDS / 4);
     return status;
 }
 

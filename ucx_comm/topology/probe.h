@@ -34,6 +34,11 @@ yoke_status_t yoke_probe_pair(yoke_probe_t *probe, int peer, yoke_seen_t *out_se
  */
 yoke_status_t yoke_probe_flow(yoke_probe_t *probe, int to, int from, double expected,
                               yoke_seen_t *out_seen);
+/* Seconds of one round in which all that take part send 8 bytes to `to` and wait for
+ * those of `from`: three
+ * rounds of four take longer. */
+yoke_status_t yoke_probe_round(yoke_probe_t *probe, int to, int from,
+                               double *out_seconds);
 /* Seconds that each of many small messages takes this rank, sending to `to` and receiving
  * from `from` at once. */
 yoke_status_t yoke_probe_overhead(yoke_probe_t *probe, int to, int from,

@@ -76,6 +76,51 @@ static int read_back(int rank, int size, void *context)
     return 0;
 }
 
+/* The same through the public interface. */
+static int public_interface(int rank, int size, void *context)
+{
+    (void)context;
+    yoke_comm_t *comm = NULL;
+    char *text = NULL;
+    unsetenv("YOKE_COMM_TOPOLOGY");
+    RANK_CHECK(yoke_comm_create(size, rank, yoke_test_all_gather, NULL, NULL, &comm) ==
+               YOKE_OK);
+    if (size == 1) {
+        RANK_CHECK(yoke_comm_links(comm, &text) == YOKE_ERR_UNSUPPORTED);
+        RANK_CHECK(yoke_comm_explain(comm, "all-reduce", 64, false, &text) ==
+                   YOKE_ERR_UNSUPPORTED);
+        yoke_comm_destroy(comm);
+        return 0;
+    }
+    RANK_CHECK(yoke_comm_links(NULL, &text) == YOKE_ERR_USAGE);
+    RANK_CHECK(yoke_comm_links(comm, &text) == YOKE_OK);
+    RANK_CHECK(strstr(text, "rank-1") != NULL && strstr(text, "measured") != NULL);
+    free(text);
+    RANK_CHECK(yoke_comm_explain(comm, "all-to-none", 64, false, &text) ==
+               YOKE_ERR_USAGE);
+    for (int json = 0; json < 2; json++) {
+        RANK_CHECK(yoke_comm_explain(comm, "all-reduce", 1 << 20, json, &text) ==
+                   YOKE_OK);
+        RANK_CHECK(strstr(text, "all-reduce") != NULL &&
+                   strstr(text, "measured") != NULL);
+        size_t line = 0;
+        for (const char *c = text; *c != '\0' && !json; c++) {
+            line = *c == '\n' ? 0 : line + 1;
+            RANK_CHECK(line <= 80);
+        }
+        free(text);
+    }
+    yoke_comm_destroy(comm);
+    return 0;
+}
+
+static void plans_and_links_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(yoke_test_ranks(2, public_interface, NULL), 0);
+    assert_int_equal(yoke_test_ranks(1, public_interface, NULL), 0);
+}
+
 static void measured_links_are_one_document(void **state)
 {
     (void)state;
@@ -188,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measured_links_are_one_document),
+        cmocka_unit_test(plans_and_links_are_told),
         cmocka_unit_test(settings_that_do_not_serve_are_refused),
         cmocka_unit_test(predicted_bytes_are_sent),
     };
