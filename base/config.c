@@ -98,7 +98,8 @@ const yoke_setting_t yoke_settings[] = {
      "docs/comm.md lists them. Collectives that it does not do choose as ever.",
      YOKE_SETTING_TEXT},
     {"comm-vendor", "never|always|auto", "auto",
-     "Whether collectives on devices go by the vendors' libraries (NCCL and the like), the "
+     "Whether collectives on devices go by the vendors' libraries (NCCL and the like), "
+     "the "
      "same on all ranks: auto where that was measured to be faster, always with an error "
      "where it cannot be. docs/comm-vendors.md",
      YOKE_SETTING_CHOICE},

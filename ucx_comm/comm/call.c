@@ -598,8 +598,7 @@ static yoke_status_t make_locked(yoke_comm_t *comm, const yoke_call_t *call,
         pthread_cond_signal(&comm->work);
     progress(comm, 0);
     /* The library has it before the caller enqueues what comes after. */
-    for (unsigned idle = 0; request->direct && request->state < YOKE_CALL_RUNNING;
-         idle++)
+    for (unsigned idle = 0; request->direct && request->state < YOKE_CALL_RUNNING; idle++)
         if (progress(comm, idle) == 0 && request->state < YOKE_CALL_RUNNING)
             pause_round(comm, idle);
     if (out != NULL || comm->in_group)
@@ -614,7 +613,8 @@ static yoke_status_t make_locked(yoke_comm_t *comm, const yoke_call_t *call,
         return YOKE_OK;
     }
     if (comm->threaded && options != NULL && options->queue != NULL &&
-        request->state != YOKE_CALL_ENDED && (request->direct || yoke_stage_gated(request->stage))) {
+        request->state != YOKE_CALL_ENDED &&
+        (request->direct || yoke_stage_gated(request->stage))) {
         request->left = true; /* to the thread; the queue waits */
         return YOKE_OK;
     }

@@ -41,8 +41,7 @@ typedef struct terms {
 
 static yoke_status_t compare_terms(yoke_comm_t *comm)
 {
-    terms_t mine = {comm->flags & YOKE_COMM_CHECK, 2166136261u,
-                    (uint32_t)comm->mode};
+    terms_t mine = {comm->flags & YOKE_COMM_CHECK, 2166136261u, (uint32_t)comm->mode};
     for (int i = 0; i < YOKE_COLLECTIVE_COUNT; i++)
         mine.algorithms = (mine.algorithms ^ (uint32_t)comm->forced[i]) * 16777619u;
     terms_t *all = calloc((size_t)comm->size, sizeof *all);

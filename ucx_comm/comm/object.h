@@ -70,8 +70,8 @@ struct yoke_comm_request {
     yoke_queue_t *queue;
     void *host_send, *host_recv; /* of vendor calls that are not direct */
     int step;
-    yoke_stage_t *stage;  /* NULL: the buffers are used where they are */
-    bool reads_recv;      /* a broadcast's root: recv is only read */
+    yoke_stage_t *stage; /* NULL: the buffers are used where they are */
+    bool reads_recv;     /* a broadcast's root: recv is only read */
     uint32_t timeout_ms;
     uint64_t deadline; /* ns; of a shared call that runs */
     yoke_run_t *run;

@@ -27,8 +27,7 @@ bool yoke_route_can(const yoke_comm_t *comm, bool v_form, const yoke_shape_t *sh
     const yoke_vendors_t *vendors = comm->vendors;
     yoke_collective_t collective = shape->collective;
     if (vendors == NULL || v_form || shape->count == 0 ||
-        collective == YOKE_COLLECTIVE_BARRIER ||
-        collective == YOKE_COLLECTIVE_SEND_RECV)
+        collective == YOKE_COLLECTIVE_BARRIER || collective == YOKE_COLLECTIVE_SEND_RECV)
         return false;
     if (vendors->groups > 1 &&
         (collective != YOKE_COLLECTIVE_ALL_REDUCE || is_narrow(shape->element) ||
@@ -144,8 +143,8 @@ static yoke_status_t start_copied(yoke_comm_request_t *request)
     const yoke_shape_t *shape = &request->shape;
     bool mixed = vendors->groups > 1;
     bool spread = shape->collective == YOKE_COLLECTIVE_BROADCAST;
-    uint64_t most = request->send_size > request->recv_size ? request->send_size
-                                                            : request->recv_size;
+    uint64_t most =
+        request->send_size > request->recv_size ? request->send_size : request->recv_size;
     const void *from = spread ? request->host_recv : request->host_send;
     uint64_t size = spread ? request->recv_size : request->send_size;
     int into = spread ? 1 : 0;
@@ -169,7 +168,8 @@ yoke_status_t yoke_route_start(yoke_comm_request_t *request, void *send, void *r
 {
     request->host_send = send;
     request->host_recv = recv;
-    yoke_status_t status = request->direct ? start_direct(request) : start_copied(request);
+    yoke_status_t status =
+        request->direct ? start_direct(request) : start_copied(request);
     return status == YOKE_OK ? yoke_route_advance(request) : status;
 }
 
@@ -190,8 +190,7 @@ static yoke_status_t start_across(yoke_comm_request_t *request)
     yoke_comm_call_t options = {.struct_size = sizeof options,
                                 .timeout_ms = request->timeout_ms,
                                 .out_request = &vendors->across};
-    yoke_status_t status =
-        vendors->island != NULL ? bring_back(request) : YOKE_OK;
+    yoke_status_t status = vendors->island != NULL ? bring_back(request) : YOKE_OK;
     request->step = ROUTE_ACROSS;
     if (status != YOKE_OK)
         return status;

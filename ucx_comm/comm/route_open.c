@@ -12,9 +12,9 @@
 #include "ucx_comm/control/settings.h"
 #include "ucx_comm/vendor/islands.h"
 
-#define ID_MOST 8192                /* bytes of any library's id */
-#define EPOCH_LEADERS (1u << 30)    /* splits and shrinks have others */
-#define ROUNDS 3                    /* of each size that is timed; the best counts */
+#define ID_MOST 8192             /* bytes of any library's id */
+#define EPOCH_LEADERS (1u << 30) /* splits and shrinks have others */
+#define ROUNDS 3                 /* of each size that is timed; the best counts */
 
 const uint64_t yoke_route_sizes[ROUTE_SIZES] = {1024, 65536, 4194304};
 static const char *const mode_names[] = {"auto", "never", "always"};
@@ -175,8 +175,7 @@ static yoke_status_t join_island(yoke_comm_t *comm, yoke_vendors_t *vendors,
 static yoke_status_t join_leaders(yoke_comm_t *comm, yoke_vendors_t *vendors)
 {
     yoke_control_t *control = NULL;
-    if (vendors->groups == 1 ||
-        vendors->leader[vendors->group[comm->rank]] != comm->rank)
+    if (vendors->groups == 1 || vendors->leader[vendors->group[comm->rank]] != comm->rank)
         return YOKE_OK;
     yoke_status_t status = yoke_control_create_from(
         comm->control, vendors->leader, vendors->groups, EPOCH_LEADERS, &control);

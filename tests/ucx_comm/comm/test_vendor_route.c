@@ -112,8 +112,8 @@ static int five(int rank, int size, void *context)
     world_t world;
     (void)context;
     setenv("YOKE_COMM_VENDOR", "always", 1);
-    library("YOKE_LIB_NCCL", rank == 2 ? "nvidia_2205/libnccl.so.2"
-                                       : "nvidia_2186/libnccl.so.2");
+    library("YOKE_LIB_NCCL",
+            rank == 2 ? "nvidia/libnccl-2.20.5.so" : "nvidia/libnccl-2.18.6.so");
     RANK_CHECK(join(&world, devices[rank], rank, size) == YOKE_OK);
     yoke_vendors_t *vendors = world.comm->vendors;
     RANK_CHECK(vendors != NULL && vendors->groups == 3);
@@ -280,8 +280,10 @@ static void killed_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comm_11_library_versions), cmocka_unit_test(modes),
-        cmocka_unit_test(settings_that_disagree),   cmocka_unit_test(failure_at_setup),
+        cmocka_unit_test(comm_11_library_versions),
+        cmocka_unit_test(modes),
+        cmocka_unit_test(settings_that_disagree),
+        cmocka_unit_test(failure_at_setup),
         cmocka_unit_test(killed_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
