@@ -97,6 +97,12 @@ const yoke_setting_t yoke_settings[] = {
      "Algorithm of collective calls, for all or for those named, the same on all ranks: "
      "docs/comm.md lists them. Collectives that it does not do choose as ever.",
      YOKE_SETTING_TEXT},
+    {"comm-vendor", "never|always|auto", "never",
+     "Whether collectives on devices go by the vendors' libraries (NCCL and the like), "
+     "the same on all ranks: auto where that was measured to be faster, always with an "
+     "error "
+     "where it cannot be. docs/comm-vendors.md",
+     YOKE_SETTING_CHOICE},
     {"lib-*", "PATH", "the library's own name, by the rules of the dynamic linker",
      "Library file to load for one vendor library, for example YOKE_LIB_CUDA or "
      "YOKE_LIB_OPENBLAS.",

@@ -11,7 +11,7 @@ from command import BUILD, SOURCE, commands, expect, finish, run
 NOT_SETTINGS = {"YOKE_CONFIG"}
 GOOD_VALUES = {"log": "warning", "probe-timeout": "3.5", "gather-timeout": "60", "validate": "1",
                "trace-calls": "1", "comm-timeout": "60", "comm-setup-timeout": "5",
-               "comm-silence": "20", "lib-*": "/nowhere/lib.so"}
+               "comm-silence": "20", "comm-vendor": "never", "lib-*": "/nowhere/lib.so"}
 
 
 def settings_of_help():

@@ -2,7 +2,7 @@
 /* The life of a call: from the checked arguments to its end; requests, groups, and the
  * thread that advances. */
 
-#include "ucx_comm/comm/object.h"
+#include "ucx_comm/comm/route.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -74,6 +74,7 @@ static yoke_status_t take_request(yoke_comm_t *comm, bool arrays,
     request->held = request->left = false;
     request->run = NULL;
     request->stage = NULL;
+    request->direct = false;
     request->deadline = 0;
     request->status = YOKE_ERR_NOT_READY;
     *out_request = request;
@@ -259,6 +260,31 @@ static yoke_shared_call_t shared_call_of(const yoke_comm_request_t *request, voi
     return call;
 }
 
+static void run_vendor(yoke_comm_request_t *request, yoke_status_t status)
+{
+    if (status == YOKE_OK)
+        end(request, YOKE_OK);
+    else if (status != YOKE_ERR_NOT_READY) {
+        end_failed(request, status);
+        yoke_route_abort(request->comm);
+    }
+}
+
+/* Its ranks, and the deadline, are looked at here: the library tells of neither. */
+static void advance_vendor(yoke_comm_request_t *request)
+{
+    yoke_comm_t *comm = request->comm;
+    if (!is_revoked(comm) && now_ns() > request->deadline) {
+        char what[128];
+        snprintf(what, sizeof what, "%s number %llu waited %u ms for a vendor's library",
+                 yoke_collective_name(request->shape.collective),
+                 (unsigned long long)request->signature.sequence, request->timeout_ms);
+        yoke_control_revoke(comm->control, YOKE_ERR_TIMEOUT, what);
+    }
+    run_vendor(request,
+               is_revoked(comm) ? YOKE_ERR_REVOKED : yoke_route_advance(request));
+}
+
 static void run_shared(yoke_comm_request_t *request, yoke_status_t status)
 {
     if (status == YOKE_OK)
@@ -274,6 +300,8 @@ static void start(yoke_comm_request_t *request)
     yoke_status_t status = YOKE_OK;
     if (request->stage != NULL)
         yoke_stage_places(request, &send, &recv);
+    else if (request->direct)
+        status = YOKE_OK;
     else if ((status = yoke_buffer_place(&request->send, &send)) == YOKE_OK)
         status = yoke_buffer_place(&request->recv, &recv);
     if (status != YOKE_OK) {
@@ -285,6 +313,11 @@ static void start(yoke_comm_request_t *request)
         request->deadline = now_ns() + (uint64_t)request->timeout_ms * 1000000u;
         yoke_shared_call_t call = shared_call_of(request, send, recv);
         run_shared(request, yoke_shared_start(comm->shared, &call));
+        return;
+    }
+    if (request->route == YOKE_ROUTE_VENDOR) {
+        request->deadline = now_ns() + (uint64_t)request->timeout_ms * 1000000u;
+        run_vendor(request, yoke_route_start(request, send, recv));
         return;
     }
     yoke_run_options_t options = {.send = send, .recv = recv};
@@ -339,11 +372,13 @@ static unsigned advance(yoke_comm_request_t *request, bool turn)
             end_failed(request, status);
     }
     if (request->state == YOKE_CALL_READY &&
-        (turn || request->route != YOKE_ROUTE_SHARED))
+        (turn || request->route == YOKE_ROUTE_ENGINE))
         start(request);
     if (request->state == YOKE_CALL_RUNNING) {
         if (request->route == YOKE_ROUTE_SHARED)
             run_shared(request, yoke_shared_advance(comm->shared));
+        else if (request->route == YOKE_ROUTE_VENDOR)
+            advance_vendor(request);
         else if (run_ended(request, &status))
             end(request, status);
     }
@@ -387,7 +422,7 @@ static unsigned progress(yoke_comm_t *comm, unsigned idle)
     for (yoke_comm_request_t **link = &comm->first; *link != NULL;) {
         yoke_comm_request_t *request = *link;
         happened += advance(request, turn);
-        if (request->route == YOKE_ROUTE_SHARED && request->state < YOKE_CALL_DRAINING)
+        if (request->route != YOKE_ROUTE_ENGINE && request->state < YOKE_CALL_DRAINING)
             turn = false;
         if (request->state != YOKE_CALL_ENDED) {
             link = &request->next;
@@ -522,7 +557,11 @@ static yoke_status_t prepare(yoke_comm_t *comm, const yoke_call_t *call,
     status = yoke_call_choose(comm, options != NULL ? options->algorithm : NULL,
                               call->v_form, &request->shape, &request->route);
     request->recv_size = call->recv_size;
-    if (status == YOKE_OK && yoke_stage_needed(call, options))
+    request->send_size = call->send_size;
+    request->queue = options != NULL ? options->queue : NULL;
+    if (status == YOKE_OK && request->route == YOKE_ROUTE_VENDOR)
+        request->direct = yoke_route_is_direct(comm, call, options);
+    if (status == YOKE_OK && !request->direct && yoke_stage_needed(call, options))
         status = yoke_stage_open(request, call, options);
     if (status != YOKE_OK) {
         recycle(request);
@@ -558,6 +597,10 @@ static yoke_status_t make_locked(yoke_comm_t *comm, const yoke_call_t *call,
     if (comm->threaded)
         pthread_cond_signal(&comm->work);
     progress(comm, 0);
+    /* The library has it before the caller enqueues what comes after. */
+    for (unsigned idle = 0; request->direct && request->state < YOKE_CALL_RUNNING; idle++)
+        if (progress(comm, idle) == 0 && request->state < YOKE_CALL_RUNNING)
+            pause_round(comm, idle);
     if (out != NULL || comm->in_group)
         hold(request);
     if (out != NULL) {
@@ -570,7 +613,8 @@ static yoke_status_t make_locked(yoke_comm_t *comm, const yoke_call_t *call,
         return YOKE_OK;
     }
     if (comm->threaded && options != NULL && options->queue != NULL &&
-        request->state != YOKE_CALL_ENDED && yoke_stage_gated(request->stage)) {
+        request->state != YOKE_CALL_ENDED &&
+        (request->direct || yoke_stage_gated(request->stage))) {
         request->left = true; /* to the thread; the queue waits */
         return YOKE_OK;
     }

@@ -2,7 +2,7 @@
 /* Which algorithm a call takes. Every rank of a call must come to the same answer: only
  * what all ranks know alike goes into it. */
 
-#include "ucx_comm/comm/object.h"
+#include "ucx_comm/comm/route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +178,14 @@ yoke_status_t yoke_call_choose(const yoke_comm_t *comm, const char *name, bool v
     }
     if (name != NULL && !yoke_algorithm_parse(name, &wish))
         return unknown_algorithm("yoke_comm_call_t.algorithm", name);
+    bool vendor = yoke_route_can(comm, v_form, shape);
+    if (wish == YOKE_ALGORITHM_AUTO)
+        vendor = vendor && yoke_route_wanted(comm, size_of_call(shape));
+    if (vendor && (wish == YOKE_ALGORITHM_AUTO || wish == YOKE_ALGORITHM_VENDOR)) {
+        shape->algorithm = YOKE_ALGORITHM_VENDOR;
+        *out_route = YOKE_ROUTE_VENDOR;
+        return YOKE_OK;
+    }
     bool shared = comm->shared != NULL;
     if (wish == YOKE_ALGORITHM_SHARED || (wish == YOKE_ALGORITHM_AUTO && shared)) {
         if (shared) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ucx_comm/comm/route.h"
 #include "ucx_comm/control/settings.h"
 #include "ucx_comm/vendor/vendor.h"
 
@@ -35,11 +36,12 @@ static yoke_status_t check_place(int size, int rank, const char *name)
 typedef struct terms {
     uint32_t checks;
     uint32_t algorithms; /* a hash of YOKE_COMM_ALGORITHM */
+    uint32_t vendors;    /* YOKE_COMM_VENDOR */
 } terms_t;
 
 static yoke_status_t compare_terms(yoke_comm_t *comm)
 {
-    terms_t mine = {comm->flags & YOKE_COMM_CHECK, 2166136261u};
+    terms_t mine = {comm->flags & YOKE_COMM_CHECK, 2166136261u, (uint32_t)comm->mode};
     for (int i = 0; i < YOKE_COLLECTIVE_COUNT; i++)
         mine.algorithms = (mine.algorithms ^ (uint32_t)comm->forced[i]) * 16777619u;
     terms_t *all = calloc((size_t)comm->size, sizeof *all);
@@ -55,6 +57,11 @@ static yoke_status_t compare_terms(yoke_comm_t *comm)
         else if (all[r].algorithms != all[0].algorithms)
             status = yoke_fail(YOKE_ERR_MISMATCH,
                                "YOKE_COMM_ALGORITHM of rank %d is not that of rank 0", r);
+        else if (all[r].vendors != all[0].vendors)
+            status = yoke_fail(
+                YOKE_ERR_MISMATCH, "YOKE_COMM_VENDOR is %s on rank 0 and %s on rank %d",
+                yoke_route_mode_name((yoke_vendor_mode_t)all[0].vendors),
+                yoke_route_mode_name((yoke_vendor_mode_t)all[r].vendors), r);
     }
     free(all);
     return status;
@@ -73,7 +80,11 @@ static yoke_status_t take_options(yoke_comm_t *comm, const yoke_comm_options_t *
         comm->flags = options->flags;
         comm->device = options->device;
     }
-    return yoke_choose_settings(comm->forced);
+    yoke_vendor_mode_t mode = YOKE_VENDOR_NEVER;
+    if ((comm->flags & YOKE_COMM_PLAIN) == 0)
+        status = yoke_route_setting(&mode);
+    comm->mode = (int)mode;
+    return status == YOKE_OK ? yoke_choose_settings(comm->forced) : status;
 }
 
 static yoke_status_t open_shared(yoke_comm_t *comm)
@@ -146,6 +157,10 @@ static yoke_status_t open_parts(yoke_comm_t *comm, const yoke_comm_options_t *op
         status = open_device(comm);
     if (status == YOKE_OK && comm->size > 1)
         status = open_topology(comm);
+    if (status == YOKE_OK)
+        status = yoke_route_open(comm);
+    if (status == YOKE_OK)
+        status = yoke_route_measure(comm);
     if (status == YOKE_OK && (comm->flags & YOKE_COMM_THREAD) != 0)
         status = yoke_call_thread_start(comm);
     return status;
@@ -263,6 +278,9 @@ void yoke_comm_destroy(yoke_comm_t *comm)
         yoke_transport_cancel(comm->transport, YOKE_ERR_REVOKED);
     yoke_engine_destroy(comm->engine);
     yoke_call_end_all(comm);
+    if (atomic_load(yoke_control_state(comm->control)) != YOKE_CONTROL_RUNNING)
+        yoke_route_abort(comm);
+    yoke_route_close(comm);
     yoke_comm_stagings_free(comm);
     yoke_topology_free(comm->topology);
     yoke_shared_destroy(comm->shared);

@@ -23,11 +23,14 @@
 /* Tags of messages: see yoke_run_options_t. The lower 32 bits are the channel's. */
 #define TAG_PAIR (1ull << 63)  /* point to point; the caller's tag below */
 #define TAG_CHECK (1ull << 62) /* the comparing that YOKE_COMM_CHECK asks for */
+/* In flags: made for a communicator's own use, without vendors' libraries. */
+#define YOKE_COMM_PLAIN (1u << 31)
 #define TAG_SEQUENCE(n) (((n)&0x3fffffffu) << 32)
 
 typedef enum yoke_route {
     YOKE_ROUTE_ENGINE = 0, /* a schedule over the transport */
     YOKE_ROUTE_SHARED,     /* collectives/shared: all ranks on one arena */
+    YOKE_ROUTE_VENDOR,     /* the vendors' libraries: route.h */
 } yoke_route_t;
 
 typedef enum yoke_call_state {
@@ -62,7 +65,11 @@ struct yoke_comm_request {
     yoke_signature_t signature;
     uint64_t tag;
     yoke_comm_buffer_t send, recv;
-    uint64_t recv_size;
+    uint64_t send_size, recv_size;
+    bool direct; /* by a vendor's library, in the call's own buffers */
+    yoke_queue_t *queue;
+    void *host_send, *host_recv; /* of vendor calls that are not direct */
+    int step;
     yoke_stage_t *stage; /* NULL: the buffers are used where they are */
     bool reads_recv;     /* a broadcast's root: recv is only read */
     uint32_t timeout_ms;
@@ -73,6 +80,7 @@ struct yoke_comm_request {
 };
 
 typedef struct yoke_comm_staging yoke_comm_staging_t;
+typedef struct yoke_vendors yoke_vendors_t;
 
 struct yoke_comm {
     yoke_control_t *control;
@@ -81,6 +89,8 @@ struct yoke_comm {
     yoke_transport_t *transport;
     yoke_engine_t *engine;
     yoke_topology_t *topology; /* NULL: not measured */
+    yoke_vendors_t *vendors;   /* NULL: their libraries are not used */
+    int mode;                  /* yoke_vendor_mode_t */
     int size, rank;
     uint32_t flags, timeout_ms;
     uint32_t setup_timeout_ms;
